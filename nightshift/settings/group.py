@@ -1,0 +1,182 @@
+"""`nightshift:groups`: GPU nodes, when they are up, how they are bought, what they run."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field, StringConstraints
+
+from nightshift.settings.types import ClockTime, Duration, Name, ReservationId, Section, Weekday
+
+
+class Shift(Section):
+    """A weekly window in the group's zone; `to` not after `from` means the next day."""
+
+    days: Annotated[
+        tuple[Weekday, ...],
+        Field(min_length=1, max_length=7, description="Days it starts on. Change: in place."),
+    ]
+    start: Annotated[ClockTime, Field(alias="from", description="HH:MM, up. Change: in place.")]
+    end: Annotated[ClockTime, Field(alias="to", description="HH:MM, down. Change: in place.")]
+
+
+class Mix(Section):
+    """Some nodes on demand, the others spot."""
+
+    on_demand_base: Annotated[int, Field(default=0, ge=0, le=100, description="First nodes, on demand.")]
+    on_demand_percent: Annotated[int, Field(default=0, ge=0, le=100, description="Of the others, on demand.")]
+
+
+class CapacityBlock(Section):
+    """A paid reservation with an end; AWS starts ending its nodes 30 minutes before."""
+
+    capacity_block: Annotated[ReservationId, Field(description="Reservation id. Change: new nodes.")]
+    ends: Annotated[
+        str,
+        StringConstraints(pattern=r"^20[0-9]{2}-[01][0-9]-[0-3][0-9]T[0-2][0-9]:[0-5][0-9]Z$"),
+        Field(description="End of the block, UTC, such as 2026-12-24T11:30Z."),
+    ]
+
+
+Capacity = Literal["spot", "on-demand"] | Mix | CapacityBlock
+
+
+class Idle(Section):
+    """What happens when the GPUs do nothing."""
+
+    below_percent: Annotated[
+        int, Field(ge=1, le=100, description="GPU utilisation under which a node is idle.")
+    ]
+    lasting: Annotated[Duration, Field(alias="for", description="For how long, such as 45m.")]
+    then: Annotated[
+        Literal["warn", "release"], Field(default="warn", description="Say it, or release the group.")
+    ]
+
+
+class Job(Section):
+    """The training run of the group; started when the node is ready, resumed in the next shift."""
+
+    repo: Annotated[
+        str,
+        StringConstraints(pattern=r"^(?:https://|git@|/)[^\s]+$", max_length=500),
+        Field(description="Git URL or a path on a volume."),
+    ]
+    ref: Annotated[
+        str | None,
+        StringConstraints(pattern=r"^[0-9a-f]{7,40}$|^v?[0-9][A-Za-z0-9._-]{0,63}$"),
+        Field(default=None, description="Pinned commit or tag; needed for a Git URL."),
+    ]
+    run: Annotated[
+        str, Field(min_length=1, max_length=1_000, description="Script and arguments, given to torchrun.")
+    ]
+    secrets: Annotated[
+        tuple[Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9/_+=.@-]{1,512}$")], ...],
+        Field(
+            default=(),
+            max_length=20,
+            description="Names in Secrets Manager, into the job's environment only.",
+        ),
+    ]
+    when_done: Annotated[
+        Literal["release", "stay"],
+        Field(default="release", description="`release`: the group ends and later shifts don't boot."),
+    ]
+
+
+class Group(Section):
+    """An Auto Scaling group of equal GPU nodes with one launch template, min 0."""
+
+    tier: Annotated[
+        str | None, Field(default=None, description="A named list of instance types. Change: new nodes.")
+    ]
+    types: Annotated[
+        tuple[str, ...] | None,
+        Field(
+            default=None,
+            min_length=1,
+            max_length=40,
+            description="Instance types in order, instead of a tier. Change: new nodes.",
+        ),
+    ]
+    nodes: Annotated[
+        int,
+        Field(
+            default=1,
+            ge=1,
+            le=100,
+            description="Nodes when up. Change: in place; fewer mid-shift is refused.",
+        ),
+    ]
+    capacity: Annotated[
+        Capacity, Field(default="on-demand", description="How it is bought. Change: new nodes.")
+    ]
+    timezone: Annotated[
+        str | None, Field(default=None, description="IANA zone, if not the site's. Change: in place.")
+    ]
+    shifts: Annotated[tuple[Shift, ...], Field(min_length=1, max_length=60, description="When it is up.")]
+    volumes: Annotated[
+        tuple[Name, ...],
+        Field(default=(), max_length=20, description="Volumes it mounts at /data/NAME. Change: new nodes."),
+    ]
+    runtime: Annotated[
+        str, Field(default="torch-2.8-cu128", description="Pinned Python, torch, CUDA. Change: new nodes.")
+    ]
+    root_gib: Annotated[
+        int,
+        Field(
+            default=150,
+            ge=30,
+            le=16_384,
+            description="Root disk, GiB; gone with the node. Change: new nodes.",
+        ),
+    ]
+    efa: Annotated[
+        bool, Field(default=False, description="Elastic Fabric Adapter on every card. Change: new nodes.")
+    ]
+    boot: Annotated[
+        Duration,
+        Field(default="20m", description="Longest time from launch to ready, 1m-120m. Change: in place."),
+    ]
+    drain: Annotated[
+        Duration,
+        Field(
+            default="10m", description="Longest planned drain, 1m-60m. Change: in place, nodes at next boot."
+        ),
+    ]
+    hop_limit: Annotated[
+        int,
+        Field(
+            default=2,
+            ge=1,
+            le=3,
+            description="IMDSv2 hops: 2 lets containers reach the role, 1 does not. Change: new nodes.",
+        ),
+    ]
+    idle: Annotated[Idle | None, Field(default=None, description="Idle GPUs. Change: nodes at next boot.")]
+    job: Annotated[
+        Job | None,
+        Field(
+            default=None, description="Training run; none means people log in. Change: nodes at next boot."
+        ),
+    ]
+    notebook: Annotated[
+        bool,
+        Field(default=False, description="A notebook on loopback with a token. Change: nodes at next boot."),
+    ]
+    users: Annotated[
+        tuple[Name, ...],
+        Field(
+            default=(),
+            max_length=50,
+            description="Login users that share the node. Change: nodes at next boot.",
+        ),
+    ]
+    gpu_hours_monthly: Annotated[
+        int | None,
+        Field(
+            default=None,
+            ge=1,
+            le=1_000_000,
+            description="Released once this many GPU-hours ran in the month. Change: in place.",
+        ),
+    ]
