@@ -1,0 +1,174 @@
+"""The gate before moto: every AWS request is read, judged, then passed on, and what became of it is logged."""
+
+from __future__ import annotations
+
+import json
+import sys
+import traceback
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from threading import RLock
+from typing import Any
+
+from nightshift.emulator.cloud.call import (
+    Call,
+    Environ,
+    StartResponse,
+    buffer_body,
+    error_answer,
+    plain_error,
+    read_call,
+    send,
+)
+
+KEPT_LOG_ENTRIES = 100_000
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """A refusal in AWS's own terms."""
+
+    code: str
+    message: str
+    status: int | None = None
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One line of the request log. `by` is the access key; `error` is empty when the call went through."""
+
+    at: str
+    service: str
+    operation: str
+    region: str
+    status: int
+    error: str
+    message: str
+    by: str
+
+
+Judge = Callable[[Call], Refusal | None]
+Wsgi = Callable[[Environ, StartResponse], Iterable[bytes]]
+
+
+class Log:
+    """What was asked and how it ended, the newest 100 000 requests, and a file if one is named."""
+
+    def __init__(self, path: Path | None) -> None:
+        self._entries: deque[Entry] = deque(maxlen=KEPT_LOG_ENTRIES)
+        self._file = None if path is None else path.open("a", encoding="utf-8")
+
+    def add(self, entry: Entry) -> None:
+        """Keep and write one entry."""
+        self._entries.append(entry)
+        if self._file is not None:
+            self._file.write(json.dumps(asdict(entry)) + "\n")
+            self._file.flush()
+
+    def entries(self) -> list[Entry]:
+        """All kept entries, oldest first."""
+        return list(self._entries)
+
+    def clear(self) -> None:
+        """Forget the kept entries."""
+        self._entries.clear()
+
+
+class _Answer:
+    """Collects what the inner application answers."""
+
+    def __init__(self) -> None:
+        self.status = 0
+        self.headers: list[tuple[str, str]] = []
+
+    def __call__(self, status: str, headers: list[tuple[str, str]], _info: object = None) -> None:
+        self.status = int(status.split()[0])
+        self.headers = headers
+
+
+class Gate:
+    """WSGI application: judges in order, first refusal wins; one request at a time, since moto has no locks."""
+
+    def __init__(self, inner: Wsgi, judges: Sequence[Judge], log: Log) -> None:
+        self._inner = inner
+        self._judges = judges
+        self.log = log
+        self.lock = RLock()
+
+    def __call__(self, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
+        body = buffer_body(environ)
+        with self.lock:
+            return self._answer(environ, body, start_response)
+
+    def _answer(self, environ: Environ, body: bytes, start_response: StartResponse) -> Iterable[bytes]:
+        call = read_call(environ, body)
+        refusal = self._judge(call)
+        if refusal is not None:
+            self._record(call, refusal.status or 400, refusal.code, refusal.message)
+            return send(_refused(call, refusal), start_response)
+        return self._pass_on(call, environ, start_response)
+
+    def _judge(self, call: Call) -> Refusal | None:
+        if call.model is None:
+            return Refusal("NotImplemented", f"NotImplemented in the emulated AWS: service {call.service}")
+        for judge in self._judges:
+            refusal = judge(call)
+            if refusal is not None:
+                return refusal
+        return None
+
+    def _pass_on(self, call: Call, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
+        answer = _Answer()
+        try:
+            body = b"".join(self._inner(environ, answer))
+        except NotImplementedError:
+            return self._refuse(call, _not_implemented(call), start_response)
+        except Exception as error:  # a fault of the emulator must reach the client at once, not as a retried 500
+            traceback.print_exc(file=sys.stderr)
+            text = f"fault in the emulated AWS: {call.service}.{call.name}: {type(error).__name__}: {error}"
+            return self._refuse(call, Refusal("EmulatorFault", text), start_response)
+        if _is_moto_dead_end(answer, body):
+            return self._refuse(call, _not_implemented(call), start_response)
+        self._record(call, answer.status, *_error_of(answer, body))
+        start_response(f"{answer.status} {'OK' if answer.status < 400 else 'Error'}", answer.headers)
+        return [body]
+
+    def _refuse(self, call: Call, refusal: Refusal, start_response: StartResponse) -> Iterable[bytes]:
+        self._record(call, refusal.status or 400, refusal.code, refusal.message)
+        return send(_refused(call, refusal), start_response)
+
+    def _record(self, call: Call, status: int, error: str, message: str) -> None:
+        from moto.core.utils import utcnow
+
+        at = utcnow().isoformat(timespec="milliseconds") + "Z"
+        self.log.add(Entry(at, call.service, call.name, call.region, status, error, message, call.access_key))
+
+
+def _refused(call: Call, refusal: Refusal) -> tuple[int, dict[str, str], bytes]:
+    if call.model is None:
+        return plain_error(refusal.message, refusal.code)
+    return error_answer(call, refusal.code, refusal.message, refusal.status)
+
+
+def _not_implemented(call: Call) -> Refusal:
+    name = call.name or "unknown operation"
+    return Refusal("NotImplemented", f"NotImplemented in the emulated AWS: {call.service}.{name}")
+
+
+def _is_moto_dead_end(answer: _Answer, body: bytes) -> bool:
+    """moto answers an unknown path with an HTML page, and an unknown action with an empty 404."""
+    html = body[:200].lstrip().lower().startswith((b"<!doctype html", b"<html"))
+    return html and answer.status in {404, 405, 500, 501}
+
+
+def _error_of(answer: _Answer, body: bytes) -> tuple[str, str]:
+    if answer.status < 400:
+        return "", ""
+    from re import search
+
+    text = body.decode(errors="replace")
+    code: Any = search(r"<Code>([^<]*)</Code>", text) or search(r'"(?:__type|code)"\s*:\s*"([^"]*)"', text)
+    message: Any = search(r"<Message>([^<]*)</Message>", text) or search(r'"[mM]essage"\s*:\s*"([^"]*)"', text)
+    return (code[1] if code else str(answer.status)), (message[1] if message else "")
