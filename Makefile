@@ -1,0 +1,56 @@
+# Nightshift. `make try` shows what it does, `make test` proves it. `make help` lists the rest.
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+
+VENV := .venv
+BIN := $(VENV)/bin
+REQUIREMENTS ?= requirements/dev.txt
+STAMP := $(VENV)/.installed
+PYTEST := $(BIN)/python -m pytest
+unexport PYTHONDONTWRITEBYTECODE
+
+.PHONY: help setup engine try test test-fast test-engine lint fmt lock bench clean
+
+help:  ## what can be made
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## */\1\t/' | expand -t 14
+
+setup: $(STAMP)  ## a virtual environment with everything pinned, in .venv
+
+$(STAMP): $(REQUIREMENTS) requirements/uv.txt pyproject.toml tools/setup.sh
+	@tools/setup.sh "$(VENV)" "$(REQUIREMENTS)" && touch $@
+
+engine: setup  ## the Pulumi engine and AWS provider, found or built and cached
+	@$(BIN)/python -m nightshift.emulator.engine
+
+try: ## the main job on an emulated AWS, no account needed
+	@tools/prepare.sh "$(MAKE)"
+	@$(BIN)/python -m nightshift.rehearsal.front_door
+
+test: ## lint, types and all tests
+	@tools/prepare.sh "$(MAKE)"
+	@$(MAKE) --no-print-directory lint test-fast test-engine
+
+test-fast: setup  ## pure tests and mocks, network blocked
+	$(PYTEST) -n 2 -m "not engine and not node and not gpu and not aws"
+
+test-engine: setup  ## the real engine and provider on the emulated AWS
+	$(PYTEST) -n 2 --dist loadgroup -m "engine or node"
+
+lint: setup  ## formatting, rules, types
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/ty check
+
+fmt: setup  ## format and fix
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+lock: setup  ## pin the newest versions that pyproject.toml allows
+	@tools/lock.sh "$(BIN)"
+
+bench: setup  ## every benchmark, JSON on stdout
+	@for script in benchmarks/*.py; do echo "== $$script"; $(BIN)/python $$script; done
+
+clean:  ## remove what was made here; caches outside the clone stay
+	rm -rf $(VENV) .build .pytest_cache .ruff_cache .hypothesis *.egg-info
