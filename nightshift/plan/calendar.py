@@ -11,6 +11,7 @@ from nightshift.plan.instants import UTC, Flag, first_instant, local_text, requi
 from nightshift.plan.shifts import Shift, is_whole_week, week_windows
 
 Cause = Literal["shift", "override"]
+Kind = Literal["up", "down"]
 Interval = tuple[datetime, datetime]
 _WEEK = timedelta(days=7)
 _HORIZON = timedelta(days=22)
@@ -26,7 +27,7 @@ class Override:
     `until`; a shift in which `until` falls doesn't come back half way.
     """
 
-    state: Literal["up", "down"]
+    state: Kind
     until: datetime
 
     def in_force(self, now: datetime) -> bool:
@@ -40,7 +41,7 @@ class Event:
 
     at: datetime
     local: str
-    kind: Literal["up", "down"]
+    kind: Kind
     desired: int
     cause: Cause
     flags: tuple[Flag, ...] = ()
@@ -106,9 +107,7 @@ class Calendar:
         """The shifts alone."""
         return replace(self, override=None)
 
-    def _event(
-        self, at: datetime, kind: Literal["up", "down"], cause: Cause, flags: tuple[Flag, ...]
-    ) -> Event:
+    def _event(self, at: datetime, kind: Kind, cause: Cause, flags: tuple[Flag, ...]) -> Event:
         desired = self.nodes if kind == "up" else 0
         return Event(at, local_text(at, zone_of(self.zone)), kind, desired, cause, flags)
 
