@@ -1,0 +1,127 @@
+"""The records themselves: frozen, versioned, written as JSON with sorted keys."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+
+from nightshift.records import fields
+from nightshift.records.errors import Unreadable
+
+
+def _dump(values: dict[str, object]) -> bytes:
+    return json.dumps({"version": fields.VERSION, **values}, sort_keys=True).encode()
+
+
+@dataclass(frozen=True)
+class OverrideRecord:
+    """An operator's word over the calendar of one group; no longer in force once `until` has passed."""
+
+    state: Literal["up", "down"]
+    until: datetime
+    by: str
+    at: datetime
+
+    def in_force(self, now: datetime) -> bool:
+        """Whether it still overrules the calendar at `now`."""
+        return now < self.until
+
+    def dump(self) -> bytes:
+        """The object's body."""
+        return _dump(
+            {
+                "state": self.state,
+                "until": fields.stamp(self.until),
+                "by": self.by,
+                "at": fields.stamp(self.at),
+            }
+        )
+
+    @classmethod
+    def load(cls, where: str, body: bytes) -> OverrideRecord:
+        """Parse an object's body; raises Unreadable."""
+        raw = fields.load(where, body)
+        state = fields.text(where, raw, "state")
+        if state != "up" and state != "down":
+            raise Unreadable(where, f"field state is {state!r}, neither up nor down")
+        return cls(
+            state=state,
+            until=fields.instant(where, raw, "until"),
+            by=fields.text(where, raw, "by"),
+            at=fields.instant(where, raw, "at"),
+        )
+
+
+@dataclass(frozen=True)
+class ReadinessRecord:
+    """A node's verdict on itself. `failed` names the first check that failed, empty when ready."""
+
+    node: str
+    group: str
+    ready: bool
+    failed: str
+    says: str
+    at: datetime
+
+    def dump(self) -> bytes:
+        """The object's body."""
+        return _dump(
+            {
+                "node": self.node,
+                "group": self.group,
+                "ready": self.ready,
+                "failed": self.failed,
+                "says": self.says,
+                "at": fields.stamp(self.at),
+            }
+        )
+
+    @classmethod
+    def load(cls, where: str, body: bytes) -> ReadinessRecord:
+        """Parse an object's body; raises Unreadable."""
+        raw = fields.load(where, body)
+        return cls(
+            node=fields.text(where, raw, "node"),
+            group=fields.text(where, raw, "group"),
+            ready=fields.truth(where, raw, "ready"),
+            failed=fields.text(where, raw, "failed"),
+            says=fields.text(where, raw, "says"),
+            at=fields.instant(where, raw, "at"),
+        )
+
+
+@dataclass(frozen=True)
+class RunRecord:
+    """A group's training run: its last durable checkpoint, and whether it is finished."""
+
+    group: str
+    step: int
+    checkpoint: str
+    done: bool
+    at: datetime
+
+    def dump(self) -> bytes:
+        """The object's body."""
+        return _dump(
+            {
+                "group": self.group,
+                "step": self.step,
+                "checkpoint": self.checkpoint,
+                "done": self.done,
+                "at": fields.stamp(self.at),
+            }
+        )
+
+    @classmethod
+    def load(cls, where: str, body: bytes) -> RunRecord:
+        """Parse an object's body; raises Unreadable."""
+        raw = fields.load(where, body)
+        return cls(
+            group=fields.text(where, raw, "group"),
+            step=fields.number(where, raw, "step"),
+            checkpoint=fields.text(where, raw, "checkpoint"),
+            done=fields.truth(where, raw, "done"),
+            at=fields.instant(where, raw, "at"),
+        )
