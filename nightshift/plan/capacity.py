@@ -1,0 +1,249 @@
+"""How a group buys its nodes: from the stack file's tier, types and capacity to one plan for AWS."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Literal
+
+from nightshift.catalog.instance_types import InstanceType, instance_type, instance_types
+from nightshift.catalog.limits import CAPACITY_BLOCK_RECLAIM_MIN, MIXED_TYPES
+from nightshift.catalog.suggest import unknown
+from nightshift.catalog.tiers import TIERS
+from nightshift.plan.calendar import Calendar
+from nightshift.plan.errors import PlanError
+from nightshift.plan.instants import local_text, zone_of
+from nightshift.plan.interfaces import Interface, efa_interfaces
+from nightshift.plan.quotas import QuotaNeed, quota_needs
+
+
+@dataclass(frozen=True)
+class OnDemand:
+    """Every node at the list price."""
+
+
+@dataclass(frozen=True)
+class Spot:
+    """Every node on spare capacity: cheaper, and AWS may take it back with two minutes' notice."""
+
+
+@dataclass(frozen=True)
+class Mix:
+    """The first `on_demand_base` nodes on-demand, of the rest `on_demand_percent` percent, others spot."""
+
+    on_demand_base: int = 0
+    on_demand_percent: int = 50
+
+
+@dataclass(frozen=True)
+class CapacityBlock:
+    """A reservation bought ahead for a stretch of time, in one zone and of one type. Times aware, UTC."""
+
+    reservation_id: str
+    starts: datetime | None = None
+    ends: datetime | None = None
+
+
+Capacity = OnDemand | Spot | Mix | CapacityBlock
+Market = Literal["on-demand", "spot", "mixed", "capacity-block"]
+ON_DEMAND_STRATEGY = "prioritized"
+SPOT_STRATEGY = "capacity-optimized-prioritized"
+"""Takes the pools with most room, preferring the file's order of types."""
+
+
+@dataclass(frozen=True)
+class CapacityPlan:
+    """What the group's template, mixed-instances policy and placement say.
+
+    `on_demand_base`/`on_demand_percent` are the distribution's two numbers. `reservation` is set for a
+    capacity block only, whose template needs the market type besides. `interfaces` has one entry for
+    a plain node. `private_subnet` is True with several interfaces: AWS gives such a node no public address.
+    """
+
+    market: Market
+    types: tuple[str, ...]
+    arch: str
+    nodes: int
+    on_demand_base: int
+    on_demand_percent: int
+    on_demand_strategy: str
+    spot_strategy: str
+    reservation: CapacityBlock | None
+    placement: Literal["cluster"] | None
+    interfaces: tuple[Interface, ...]
+    private_subnet: bool
+    quotas: tuple[QuotaNeed, ...]
+    notes: tuple[str, ...] = ()
+
+    @property
+    def efa(self) -> bool:
+        """Whether nodes speak EFA to each other, which needs the all-to-itself security group."""
+        return any(interface.kind != "interface" for interface in self.interfaces)
+
+
+def resolve(
+    capacity: Capacity,
+    *,
+    nodes: int,
+    region: str,
+    tier: str | None = None,
+    types: Sequence[str] = (),
+) -> CapacityPlan:
+    """The plan for `nodes` nodes of `tier` or of the named `types` (one of the two) in `region`.
+
+    A tier's types that the region or the market doesn't have are left out and noted; a named one is a
+    problem. Groups of several nodes, and capacity blocks, use one type.
+    Raises PlanError with every problem.
+    """
+    market = _market(capacity)
+    chosen, notes = _chosen(tier, types, region, market)
+    if market == "capacity-block" and len(chosen) > 1:
+        raise PlanError(_one_type("a capacity block holds one type", chosen))
+    if nodes > 1 and len(chosen) > 1:
+        if types:
+            raise PlanError(_one_type(f"{nodes} nodes work together on one type", chosen))
+        notes = [*notes, f"{nodes} nodes work together on one type: {chosen[0].name}"]
+        chosen = chosen[:1]
+    base, percent = _distribution(capacity)
+    interfaces = efa_interfaces(chosen[0]) if nodes > 1 else (Interface(0, 0, "interface"),)
+    return CapacityPlan(
+        market=market,
+        types=tuple(kind.name for kind in chosen),
+        arch=chosen[0].arch,
+        nodes=nodes,
+        on_demand_base=base,
+        on_demand_percent=percent,
+        on_demand_strategy=ON_DEMAND_STRATEGY,
+        spot_strategy=SPOT_STRATEGY,
+        reservation=capacity if isinstance(capacity, CapacityBlock) else None,
+        placement="cluster" if nodes > 1 and market != "capacity-block" else None,
+        interfaces=interfaces,
+        private_subnet=len(interfaces) > 1,
+        quotas=quota_needs(chosen, on_demand_nodes(capacity, nodes), nodes, market == "capacity-block"),
+        notes=tuple(notes),
+    )
+
+
+def on_demand_nodes(capacity: Capacity, nodes: int) -> int:
+    """How many of `nodes` are bought on-demand; AWS rounds the share of the rest up."""
+    base, percent = _distribution(capacity)
+    first = min(base, nodes)
+    return first + -(-(nodes - first) * percent // 100)
+
+
+def needs_private_subnet(type_name: str, nodes: int = 2) -> bool:
+    """Whether nodes of the type get several interfaces, hence no public address, in a group of `nodes`."""
+    return nodes > 1 and len(efa_interfaces(instance_type(type_name))) > 1
+
+
+def block_problems(calendar: Calendar, block: CapacityBlock, drain: timedelta) -> tuple[str, ...]:
+    """Shifts that a capacity block cuts. AWS reclaims the nodes 30 minutes before its end, and the
+    drain must be over by then. A block without known times has no problems here."""
+    if block.starts is None or block.ends is None:
+        return ()
+    zone = zone_of(calendar.zone)
+    last = block.ends - timedelta(minutes=CAPACITY_BLOCK_RECLAIM_MIN.value) - drain
+    wide = calendar.without_override().intervals(
+        block.starts - timedelta(days=8), block.ends + timedelta(days=8)
+    )
+    inside = [(start, end) for start, end in wide if start < block.ends and end > block.starts]
+    if not inside:
+        return (f"capacity block {block.reservation_id}: no shift falls into it; it's paid for all the same",)
+    problems = []
+    for start, end in inside:
+        if start < block.starts:
+            problems.append(
+                f"capacity block {block.reservation_id}: the shift of {local_text(start, zone)} begins before the "
+                f"block does ({local_text(block.starts, zone)}); let it begin later"
+            )
+        if end > last:
+            problems.append(
+                f"capacity block {block.reservation_id}: the shift of {local_text(start, zone)} ends "
+                f"{local_text(end, zone)}, nodes must be drained 30 minutes before the block's end, which leaves "
+                f"{local_text(last, zone)}; let it end by then"
+            )
+    return tuple(problems)
+
+
+def _market(capacity: Capacity) -> Market:
+    if isinstance(capacity, OnDemand):
+        return "on-demand"
+    if isinstance(capacity, Spot):
+        return "spot"
+    return "mixed" if isinstance(capacity, Mix) else "capacity-block"
+
+
+def _distribution(capacity: Capacity) -> tuple[int, int]:
+    if isinstance(capacity, Mix):
+        return capacity.on_demand_base, capacity.on_demand_percent
+    return (0, 0) if isinstance(capacity, Spot) else (0, 100)
+
+
+def _chosen(
+    tier: str | None, types: Sequence[str], region: str, market: Market
+) -> tuple[list[InstanceType], list[str]]:
+    if (tier is None) == (not types):
+        raise PlanError("give a tier or a list of types, one of the two")
+    if tier is not None:
+        return _from_tier(tier, region, market)
+    problems = [
+        unknown("types", name, instance_types(), "the GPU catalog")
+        for name in types
+        if name not in instance_types()
+    ]
+    kinds = [instance_types()[name] for name in types if name in instance_types()]
+    problems += [f"types: {why}" for kind in kinds if (why := _unfit(kind, region, market))]
+    problems += [
+        f"types: {name} is listed twice" for name in sorted({n for n in types if list(types).count(n) > 1})
+    ]
+    problems += _mixing_problems(kinds)
+    if problems:
+        raise PlanError(*problems)
+    return kinds, []
+
+
+def _from_tier(tier: str, region: str, market: Market) -> tuple[list[InstanceType], list[str]]:
+    if tier not in TIERS:
+        raise PlanError(unknown("tier", tier, TIERS, "Nightshift"))
+    kinds = [instance_type(name) for name in TIERS[tier].types]
+    reasons = {kind.name: _unfit(kind, region, market) for kind in kinds}
+    left = [kind for kind in kinds if not reasons[kind.name]]
+    notes = [f"tier {tier} without {reason}" for reason in reasons.values() if reason]
+    if not left:
+        raise PlanError(f"tier {tier}: nothing of it can be had: {'; '.join(filter(None, reasons.values()))}")
+    return left, notes
+
+
+def _unfit(kind: InstanceType, region: str, market: Market) -> str | None:
+    if kind.retired:
+        return f"{kind.name}: no region offers it any more"
+    if region not in kind.regions:
+        return f"{kind.name}: not offered in {region}; offered in {', '.join(sorted(kind.regions))}"
+    sold = {
+        "on-demand": kind.on_demand,
+        "spot": kind.spot,
+        "mixed": kind.on_demand and kind.spot,
+        "capacity-block": kind.capacity_block,
+    }
+    return None if sold[market] else f"{kind.name}: not sold as {market}"
+
+
+def _mixing_problems(kinds: Sequence[InstanceType]) -> list[str]:
+    problems = []
+    if len(kinds) > MIXED_TYPES.value:
+        problems.append(f"types: {len(kinds)} are listed, AWS allows {MIXED_TYPES.value} in one group")
+    for what, values in (
+        ("architecture", {kind.arch for kind in kinds}),
+        ("number of GPUs", {kind.gpu_count for kind in kinds}),
+    ):
+        if len(values) > 1:
+            listed = ", ".join(sorted(str(value) for value in values))
+            problems.append(
+                f"types: they differ in {what} ({listed}); one group runs one image and one launch line"
+            )
+    return problems
+
+
+def _one_type(why: str, kinds: Sequence[InstanceType]) -> str:
+    return f"types: {why}; name one of {', '.join(kind.name for kind in kinds)} as `types: [...]`"

@@ -1,0 +1,54 @@
+"""Which time zone names a stack may use: canonical IANA names, the ones AWS takes."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from importlib import resources
+
+from nightshift.catalog.suggest import closest
+
+EXAMPLE = "America/New_York"
+
+
+@lru_cache(maxsize=1)
+def canonical_zones() -> frozenset[str]:
+    """Zones of the tz database and the places its country table names; links besides are left out."""
+    zones, _ = _names()
+    return zones
+
+
+def zone_problem(name: str) -> str | None:
+    """Why `name` can't be the zone of a group's shifts, or None when it can."""
+    zones, links = _names()
+    if name in zones:
+        return None
+    if name in links:
+        return f'given "{name}", which is an alias; write its canonical name "{_end(name, links, zones)}"'
+    match = closest(name, zones)
+    hint = f'did you mean "{match}"?' if match else f'expected an IANA name such as "{EXAMPLE}" or "Etc/UTC"'
+    return f'given "{name}", which the tz database doesn\'t know; {hint}'
+
+
+@lru_cache(maxsize=1)
+def _names() -> tuple[frozenset[str], dict[str, str]]:
+    folder = resources.files("tzdata") / "zoneinfo"
+    places = {
+        line.split("\t")[2].strip()
+        for line in (folder / "zone.tab").read_text(encoding="utf-8").splitlines()
+        if not line.startswith("#")
+    }
+    zones, links = set(places), {}
+    for line in (folder / "tzdata.zi").read_text(encoding="utf-8").splitlines():
+        if line.startswith("Z "):
+            zones.add(line.split()[1])
+        elif line.startswith("L "):
+            _, target, alias = line.split()
+            links[alias] = target
+    canonical = frozenset(zone for zone in zones if "/" in zone)
+    return canonical, {alias: target for alias, target in links.items() if alias not in canonical}
+
+
+def _end(name: str, links: dict[str, str], zones: frozenset[str]) -> str:
+    while name in links and name not in zones:
+        name = links[name]
+    return name
