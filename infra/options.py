@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 import pulumi
 
+from nightshift.plan import names
+
 TAG_PREFIX = "nightshift:"
 
 
@@ -23,10 +25,9 @@ class SiteContext:
 
 
 def tags(site: SiteContext, part: str, **extra: str) -> dict[str, str]:
-    """Tags of the resource that plays `part` in the site; `extra` keys are prefixed too (volume="runs")."""
-    own = {"site": site.name, "part": part, "owner": site.owner, **extra}
-    named = {f"{TAG_PREFIX}{key}": value for key, value in own.items()}
-    return {**named, "Name": f"nightshift-{site.name}-{part}"}
+    """Tags of the resource that plays `part` in the site; `extra` keys get the prefix (group="vit")."""
+    own = names.common_tags(site.name, part, site.owner, f"nightshift-{site.name}-{part}")
+    return {**own, **{f"{TAG_PREFIX}{key}": value for key, value in extra.items()}}
 
 
 def child(
