@@ -92,7 +92,7 @@ class InstanceType:
         return _on_demand(self, region)
 
     def spot_price(self, region: str) -> SpotPrice | None:
-        """The spot price range, from a snapshot, else from the advisor's savings; None when neither is known."""
+        """The price range of a snapshot, else from the advisor's savings; None when neither is known."""
         return _spot(self, region)
 
     def block_price(self, region: str) -> HourPrice | None:
