@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import Field, StringConstraints
+from pydantic import Discriminator, Field, StringConstraints, Tag
 
-from nightshift.settings.types import ClockTime, Duration, Name, ReservationId, Section, Weekday
+from nightshift.settings.forms import by_keys
+from nightshift.settings.types import ClockTime, Duration, Name, ReservationId, Section, Weekday, expected
 
 
 class Shift(Section):
@@ -23,8 +24,24 @@ class Shift(Section):
 class Mix(Section):
     """Some nodes on demand, the others spot."""
 
-    on_demand_base: Annotated[int, Field(default=0, ge=0, le=100, description="First nodes, on demand.")]
-    on_demand_percent: Annotated[int, Field(default=0, ge=0, le=100, description="Of the others, on demand.")]
+    on_demand_base: Annotated[
+        int,
+        Field(
+            default=0,
+            ge=0,
+            le=100,
+            description="How many of the nodes are on demand before any spot. Change: new nodes.",
+        ),
+    ]
+    on_demand_percent: Annotated[
+        int,
+        Field(
+            default=0,
+            ge=0,
+            le=100,
+            description="Share of the other nodes that is on demand. Change: new nodes.",
+        ),
+    ]
 
 
 class CapacityBlock(Section):
@@ -34,23 +51,47 @@ class CapacityBlock(Section):
     ends: Annotated[
         str,
         StringConstraints(pattern=r"^20[0-9]{2}-[01][0-9]-[0-3][0-9]T[0-2][0-9]:[0-5][0-9]Z$"),
-        Field(description="End of the block, UTC, such as 2026-12-24T11:30Z."),
+        expected("a UTC time to the minute such as 2026-12-24T11:30Z"),
+        Field(description="End of the block, UTC, such as 2026-12-24T11:30Z. Change: in place."),
     ]
 
 
-Capacity = Literal["spot", "on-demand"] | Mix | CapacityBlock
+Capacity = Annotated[
+    Annotated[Literal["spot", "on-demand"], Tag("\0word")]
+    | Annotated[Mix, Tag("\0mix")]
+    | Annotated[CapacityBlock, Tag("\0block")],
+    Discriminator(by_keys(word="\0word", forms={"\0mix": Mix, "\0block": CapacityBlock})),
+    expected(
+        "spot, on-demand, {on_demand_base: N, on_demand_percent: N} or {capacity_block: cr-..., ends: ...}"
+    ),
+]
 
 
 class Idle(Section):
     """What happens when the GPUs do nothing."""
 
     below_percent: Annotated[
-        int, Field(ge=1, le=100, description="GPU utilisation under which a node is idle.")
+        int,
+        Field(
+            ge=1,
+            le=100,
+            description="GPU utilisation under which a node is idle. Change: in place, at next boot.",
+        ),
     ]
-    lasting: Annotated[Duration, Field(alias="for", description="For how long, such as 45m.")]
+    lasting: Annotated[
+        Duration, Field(alias="for", description="For how long, such as 45m. Change: in place, at next boot.")
+    ]
     then: Annotated[
-        Literal["warn", "release"], Field(default="warn", description="Say it, or release the group.")
+        Literal["warn", "release"],
+        Field(default="warn", description="Say it, or release the group. Change: in place, at next boot."),
     ]
+
+
+SecretName = Annotated[
+    str,
+    StringConstraints(pattern=r"^[A-Za-z0-9/_+=.@-]{1,512}$"),
+    expected("the name of a secret in Secrets Manager such as lab/wandb, not the secret itself"),
+]
 
 
 class Job(Section):
@@ -59,27 +100,40 @@ class Job(Section):
     repo: Annotated[
         str,
         StringConstraints(pattern=r"^(?:https://|git@|/)[^\s]+$", max_length=500),
-        Field(description="Git URL or a path on a volume."),
+        expected("a Git URL (https://... or git@...) or a path such as /data/runs/vit"),
+        Field(description="Git URL or a path on a volume. Change: in place, at next boot."),
     ]
     ref: Annotated[
         str | None,
         StringConstraints(pattern=r"^[0-9a-f]{7,40}$|^v?[0-9][A-Za-z0-9._-]{0,63}$"),
-        Field(default=None, description="Pinned commit or tag; needed for a Git URL."),
+        expected("a commit of 7 to 40 of 0-9 and a-f, or a version tag such as v1.2"),
+        Field(
+            default=None,
+            description="Pinned commit or tag; needed for a Git URL. Change: in place, at next boot.",
+        ),
     ]
     run: Annotated[
-        str, Field(min_length=1, max_length=1_000, description="Script and arguments, given to torchrun.")
+        str,
+        Field(
+            min_length=1,
+            max_length=1_000,
+            description="Script and arguments, given to torchrun. Change: in place, at next boot.",
+        ),
     ]
     secrets: Annotated[
-        tuple[Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9/_+=.@-]{1,512}$")], ...],
+        tuple[SecretName, ...],
         Field(
             default=(),
             max_length=20,
-            description="Names in Secrets Manager, into the job's environment only.",
+            description="Names in Secrets Manager, for the job alone. Change: in place, at next boot.",
         ),
     ]
     when_done: Annotated[
         Literal["release", "stay"],
-        Field(default="release", description="`release`: the group ends and later shifts don't boot."),
+        Field(
+            default="release",
+            description="`release`: the group ends, later shifts don't boot. Change: in place, at next boot.",
+        ),
     ]
 
 
@@ -104,7 +158,7 @@ class Group(Section):
             default=1,
             ge=1,
             le=100,
-            description="Nodes when up. Change: in place; fewer mid-shift is refused.",
+            description="Nodes when up. Change: in place; fewer mid-shift refused.",
         ),
     ]
     capacity: Annotated[
@@ -113,7 +167,9 @@ class Group(Section):
     timezone: Annotated[
         str | None, Field(default=None, description="IANA zone, if not the site's. Change: in place.")
     ]
-    shifts: Annotated[tuple[Shift, ...], Field(min_length=1, max_length=60, description="When it is up.")]
+    shifts: Annotated[
+        tuple[Shift, ...], Field(min_length=1, max_length=60, description="When it is up. Change: in place.")
+    ]
     volumes: Annotated[
         tuple[Name, ...],
         Field(default=(), max_length=20, description="Volumes it mounts at /data/NAME. Change: new nodes."),
@@ -139,9 +195,7 @@ class Group(Section):
     ]
     drain: Annotated[
         Duration,
-        Field(
-            default="10m", description="Longest planned drain, 1m-60m. Change: in place, nodes at next boot."
-        ),
+        Field(default="10m", description="Longest planned drain, 1m-60m. Change: in place, at next boot."),
     ]
     hop_limit: Annotated[
         int,
@@ -152,23 +206,28 @@ class Group(Section):
             description="IMDSv2 hops: 2 lets containers reach the role, 1 does not. Change: new nodes.",
         ),
     ]
-    idle: Annotated[Idle | None, Field(default=None, description="Idle GPUs. Change: nodes at next boot.")]
+    idle: Annotated[
+        Idle | None, Field(default=None, description="Idle GPUs. Change: in place, at next boot.")
+    ]
     job: Annotated[
         Job | None,
         Field(
-            default=None, description="Training run; none means people log in. Change: nodes at next boot."
+            default=None,
+            description="Training run; none means people log in. Change: in place, at next boot.",
         ),
     ]
     notebook: Annotated[
         bool,
-        Field(default=False, description="A notebook on loopback with a token. Change: nodes at next boot."),
+        Field(
+            default=False, description="A notebook on loopback with a token. Change: in place, at next boot."
+        ),
     ]
     users: Annotated[
         tuple[Name, ...],
         Field(
             default=(),
             max_length=50,
-            description="Login users that share the node. Change: nodes at next boot.",
+            description="Login users that share the node. Change: in place, at next boot.",
         ),
     ]
     gpu_hours_monthly: Annotated[

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import Field, StringConstraints
+from pydantic import Discriminator, Field, StringConstraints, Tag
 
-from nightshift.settings.types import Email, ImageId, Section, SubnetId, VpcId
+from nightshift.settings.forms import by_keys
+from nightshift.settings.types import Email, ImageId, Section, SubnetId, VpcId, expected
 
 
 class Budget(Section):
@@ -51,7 +52,8 @@ class OwnNetwork(Section):
     cidr: Annotated[
         str,
         Field(
-            default="10.77.0.0/16", description="IPv4 block of /16 to /24. Change: refused while it stands."
+            default="10.77.0.0/16",
+            description="IPv4 block of /16 to /24. Change: refused while the stack stands.",
         ),
     ]
 
@@ -63,13 +65,23 @@ class GivenNetwork(Section):
     subnet: Annotated[SubnetId, Field(description="Subnet id. Change: new nodes.")]
 
 
+Network = Annotated[
+    Annotated[OwnNetwork, Tag("\0own")] | Annotated[GivenNetwork, Tag("\0given")],
+    Discriminator(by_keys(word=None, forms={"\0own": OwnNetwork, "\0given": GivenNetwork})),
+    expected("{cidr: 10.77.0.0/16} or {vpc: vpc-..., subnet: subnet-...}"),
+]
+
+
 class Site(Section):
     """One stack: a region, one home zone for data, network, image, budget."""
 
     zone: Annotated[
         str,
         StringConstraints(pattern=r"^[a-z]{2}(?:-[a-z]+)+-[0-9][a-z]$"),
-        Field(description="Availability zone of nodes and volumes, inside aws:region. Change: refused."),
+        expected("an availability zone such as us-east-1a"),
+        Field(
+            description="Zone of nodes and volumes, in aws:region. Change: refused while the stack stands."
+        ),
     ]
     timezone: Annotated[
         str, Field(default="Etc/UTC", description="IANA zone in which shifts are read. Change: in place.")
@@ -77,9 +89,8 @@ class Site(Section):
     owner: Annotated[
         str,
         StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9 _.:/=+@-]{0,63}$"),
-        Field(
-            description="Who answers for the bill; a tag on everything. Change: in place, nodes at next boot."
-        ),
+        expected("1 to 64 letters, digits, spaces and _ . : / = + @ -, from a letter or digit"),
+        Field(description="Who answers for the bill; a tag. Change: in place, nodes at their next boot."),
     ]
     image: Annotated[
         ImageId, Field(description="AMI of every node; `nightshift pin` proposes one. Change: new nodes.")
@@ -92,8 +103,11 @@ class Site(Section):
         ),
     ]
     network: Annotated[
-        OwnNetwork | GivenNetwork,
-        Field(default=OwnNetwork(), description="Own VPC (cidr) or a given one (vpc, subnet)."),
+        Network,
+        Field(
+            default_factory=OwnNetwork,
+            description="Own VPC (cidr) or given (vpc, subnet). Change: refused while the stack stands.",
+        ),
     ]
     ssh: Annotated[
         Ssh | None, Field(default=None, description="Open port 22 to named networks. Change: in place.")

@@ -25,14 +25,20 @@ class Volume(Section):
     ]
     filesystem: Annotated[
         Literal["xfs", "ext4"],
-        Field(default="xfs", description="Made once on a blank volume. Change: ignored after."),
+        Field(
+            default="xfs",
+            description="Made once on a blank volume. Change: in place, without effect once made.",
+        ),
     ]
     snapshots: Annotated[
         Name | None, Field(default=None, description="A snapshot policy's name. Change: in place.")
     ]
     per: Annotated[
         Literal["site", "node"],
-        Field(default="site", description="`node`: one for each node of its group. Change: refused."),
+        Field(
+            default="site",
+            description="`node`: one for each node of its group. Change: refused while the volume lives.",
+        ),
     ]
     adopt: Annotated[
         VolumeId | None,
@@ -43,7 +49,7 @@ class Volume(Section):
         Field(
             default=None,
             alias="from",
-            description="Snapshot to make it from, at creation only. Change: ignored after.",
+            description="Snapshot to make it from. Change: in place, without effect once made.",
         ),
     ]
 

@@ -1,0 +1,69 @@
+"""From a stack file's YAML to the config map that Pulumi hands to the program."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+
+from nightshift.settings.yamltext import OddKey, YamlError
+
+NAMESPACE = "nightshift"
+"""The Pulumi project's name; keys without a namespace belong to it."""
+_PULUMI_TEXTS = ("secretsprovider", "encryptedkey", "encryptionsalt")
+
+
+def config_of(document: object) -> tuple[dict[str, object], frozenset[str]]:
+    """The config by full keys, and the keys that hold encrypted values. Raises YamlError."""
+    top = _texts(document, "the file", "a mapping with config: at the top")
+    for key in _PULUMI_TEXTS:
+        if isinstance(top.get(key), dict | list):
+            raise YamlError(
+                f"{key} belongs to Pulumi and must be text; put back what `pulumi stack init` wrote"
+            )
+    config: dict[str, object] = {}
+    for key, value in _texts(top.get("config"), "config", "a mapping such as nightshift:site: {...}").items():
+        name = full_key(key)
+        if name in config:
+            raise YamlError(
+                f"{name} stands twice under config:, with and without a namespace; keep one of them"
+            )
+        config[name] = value
+    secret = frozenset(key for key, value in config.items() if _encrypted(value))
+    given = {key: _as_pulumi_gives(value) for key, value in config.items() if key not in secret}
+    return {**given, **dict.fromkeys(secret, "")}, secret
+
+
+def full_key(key: str) -> str:
+    """`site` and `nightshift:config:site` are `nightshift:site` to Pulumi. Raises YamlError."""
+    parts = key.split(":")
+    if len(parts) == 1:
+        return f"{NAMESPACE}:{key}"
+    if len(parts) == 3 and parts[1] == "config":
+        return f"{parts[0]}:{parts[2]}"
+    if len(parts) != 2:
+        raise YamlError(f'"{key}" is no config key; write namespace:name')
+    return key
+
+
+def _texts(value: object, where: str, expected: str) -> Mapping[str, object]:
+    if value is None:
+        return {}
+    if not isinstance(value, dict):
+        raise YamlError(f"{where} must be {expected}")
+    for key in value:
+        if isinstance(key, OddKey):
+            raise YamlError(f"the key {key} in {where} is no text; keys must be {expected}")
+    return value
+
+
+def _encrypted(value: object) -> bool:
+    if isinstance(value, dict):
+        if len(value) == 1 and isinstance(value.get("secure"), str):
+            return True
+        return any(_encrypted(item) for item in value.values())
+    return isinstance(value, list) and any(_encrypted(item) for item in value)
+
+
+def _as_pulumi_gives(value: object) -> object:
+    """Top-level numbers and switches reach the program as text."""
+    return json.dumps(value) if isinstance(value, bool | int | float) else value

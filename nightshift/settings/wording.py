@@ -1,0 +1,140 @@
+"""Pydantic's errors as lines for a person: where, what was given, what is allowed, what to do."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from difflib import get_close_matches
+from typing import NamedTuple
+
+from pydantic import ValidationError
+from pydantic_core import ErrorDetails
+
+from nightshift.settings import expectations
+from nightshift.settings.expectations import Step
+
+_SHOWN = 60
+"""Characters of a given text that are repeated to the user."""
+_ENCRYPTED = (
+    "holds an encrypted value (secure:), but nothing here is a secret; write it in plain text, "
+    "and name what a job must keep secret in groups.NAME.job.secrets"
+)
+_SWITCHES = ("yes", "no", "on", "off", "y", "n", "true", "false")
+_COUNTED = {
+    "too_short": "items",
+    "too_long": "items",
+    "string_too_short": "characters",
+    "string_too_long": "characters",
+}
+
+
+class Problem(NamedTuple):
+    """One line and the path that it sorts by."""
+
+    path: tuple[Step, ...]
+    says: str
+
+    def line(self) -> str:
+        return f"{dotted(self.path)}: {self.says}"
+
+
+def dotted(path: Sequence[Step]) -> str:
+    """`groups.vit.shifts[0].to`; the region and the name go by the words that a user knows."""
+    if tuple(path) == ("region",):
+        return "aws:region"
+    if tuple(path) == ("name",):
+        return "stack name"
+    text = "".join(f"[{step}]" if isinstance(step, int) else f".{_quoted(step)}" for step in path)
+    return text.removeprefix(".")
+
+
+def _quoted(step: str) -> str:
+    plain = step.replace("_", "").replace("-", "")
+    return step if plain.isascii() and plain.isalnum() else shown(step)
+
+
+def shown(value: object) -> str:
+    """A given value, short; never the content of lists and mappings, which may hold anything."""
+    if value is None:
+        return "nothing"
+    if isinstance(value, str):
+        cut = value if len(value) <= _SHOWN else value[: _SHOWN - 3] + "..."
+        return json.dumps(cut, ensure_ascii=False)
+    if isinstance(value, Mapping):
+        return "a mapping" if value else "an empty mapping"
+    if isinstance(value, list | tuple):
+        return "a list" if value else "an empty list"
+    return str(value).lower() if isinstance(value, bool | float) else str(value)
+
+
+def problems(error: ValidationError, secret: Collection[str]) -> list[Problem]:
+    """Every error in words. `secret` are the topics that are encrypted, hence absent: one line each."""
+    hidden = {"region" if key == "aws:region" else key for key in secret}
+    details = [detail for detail in error.errors(include_url=False) if not _miscounted(detail)]
+    found = [_problem(detail) for detail in details if detail["loc"][0] not in hidden]
+    return found + [Problem((key,), _ENCRYPTED) for key in hidden]
+
+
+def lines(found: Iterable[Problem]) -> tuple[str, ...]:
+    """Each problem once, in the order of the schema: Pulumi sorts keys, so `up` cannot know the file's order."""
+    ordered = sorted(set(found), key=lambda problem: (expectations.position(problem.path), problem.says))
+    return tuple(problem.line() for problem in ordered)
+
+
+def _miscounted(detail: ErrorDetails) -> bool:
+    """Pydantic counts only sound items, so one bad item of a list makes the list too short as well."""
+    return detail["type"] == "too_short" and _size(detail) >= detail.get("ctx", {}).get("min_length", 0)
+
+
+def _problem(detail: ErrorDetails) -> Problem:
+    path = tuple(step for step in detail["loc"] if not str(step).startswith("\0"))
+    kind, given = detail["type"], detail.get("input")
+    if path and path[-1] == "[key]":
+        wanted = expectations.expected_key(path[:-2])
+        return Problem(path[:-1], f"given the name {shown(path[-2])}, expected {wanted}")
+    if kind == "missing":
+        return Problem(path, f"missing, expected {expectations.expected_at(path)}; add it")
+    if kind == "extra_forbidden":
+        return Problem(path, unknown_key(str(path[-1]), expectations.keys_at(path[:-1])))
+    wanted = expectations.expected_at(path)
+    if kind in _COUNTED:
+        return Problem(path, f"given {_size(detail)} {_COUNTED[kind]}, expected {wanted}")
+    return Problem(path, f"given {_safe(path, given)}, expected {wanted}{_remedy(given, wanted)}")
+
+
+def unknown_key(key: str, allowed: Sequence[str]) -> str:
+    """What to say of a key that nothing reads."""
+    close = get_close_matches(key.lower().replace("-", "_"), allowed, 1)
+    if close:
+        return f'unknown key, did you mean "{close[0]}"?'
+    return f"unknown key, allowed are {', '.join(allowed)}; take it out"
+
+
+def _size(detail: ErrorDetails) -> int:
+    value = detail["input"]
+    return len(value) if isinstance(value, str | Mapping | list | tuple) else 0
+
+
+def _safe(path: tuple[Step, ...], given: object) -> str:
+    """Secrets end up in the wrong place: texts under `secrets` and of URLs with a login are not repeated."""
+    if isinstance(given, str) and ("secrets" in path or ("://" in given and "@" in given)):
+        return f"a text of {len(given)} characters"
+    return shown(given)
+
+
+def _remedy(given: object, wanted: str) -> str:
+    if isinstance(given, bool | int | float) and _wants_text(wanted):
+        return "; put it in quotes"
+    if not isinstance(given, str):
+        return ""
+    if wanted == "true or false" and given.lower() in _SWITCHES:
+        return "; write true or false without quotes"
+    if wanted.startswith("a whole number") and given.strip().lstrip("+-").isdigit():
+        return "; write it without quotes"
+    if wanted.startswith("a list"):
+        return "; write a list, [one, two]"
+    return ""
+
+
+def _wants_text(wanted: str) -> bool:
+    return not wanted.startswith(("a whole number", "a list", "a mapping", "true or false", "one of"))
