@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Literal
 
 from nightshift.catalog.instance_types import InstanceType, instance_type, instance_types
-from nightshift.catalog.limits import CAPACITY_BLOCK_RECLAIM_MIN, MIXED_TYPES
+from nightshift.catalog.limits import MIXED_TYPES
 from nightshift.catalog.suggest import unknown
 from nightshift.catalog.tiers import TIERS
-from nightshift.plan.calendar import Calendar
 from nightshift.plan.errors import PlanError
-from nightshift.plan.instants import local_text, zone_of
 from nightshift.plan.interfaces import Interface, efa_interfaces
 from nightshift.plan.quotas import QuotaNeed, quota_needs
 
@@ -89,24 +87,21 @@ def resolve(
     region: str,
     tier: str | None = None,
     types: Sequence[str] = (),
+    efa: bool = False,
 ) -> CapacityPlan:
     """The plan for `nodes` nodes of `tier` or of the named `types` (one of the two) in `region`.
 
     A tier's types that the region or the market doesn't have are left out and noted; a named one is a
-    problem. Groups of several nodes, and capacity blocks, use one type.
+    problem. Groups of several nodes, those with EFA, and capacity blocks use one type.
     Raises PlanError with every problem.
     """
     market = _market(capacity)
     chosen, notes = _chosen(tier, types, region, market)
-    if market == "capacity-block" and len(chosen) > 1:
-        raise PlanError(_one_type("a capacity block holds one type", chosen))
-    if nodes > 1 and len(chosen) > 1:
-        if types:
-            raise PlanError(_one_type(f"{nodes} nodes work together on one type", chosen))
-        notes = [*notes, f"{nodes} nodes work together on one type: {chosen[0].name}"]
-        chosen = chosen[:1]
+    chosen, why = _narrowed(chosen, bool(types), nodes, efa, market)
+    if efa and not chosen[0].efa_max_interfaces:
+        raise PlanError(f"efa: {chosen[0].name} has no EFA interface; leave efa out or choose a larger type")
     base, percent = _distribution(capacity)
-    interfaces = efa_interfaces(chosen[0]) if nodes > 1 else (Interface(0, 0, "interface"),)
+    interfaces = efa_interfaces(chosen[0]) if efa else (Interface(0, 0, "interface"),)
     return CapacityPlan(
         market=market,
         types=tuple(kind.name for kind in chosen),
@@ -121,8 +116,24 @@ def resolve(
         interfaces=interfaces,
         private_subnet=len(interfaces) > 1,
         quotas=quota_needs(chosen, on_demand_nodes(capacity, nodes), nodes, market == "capacity-block"),
-        notes=tuple(notes),
+        notes=(*notes, *why),
     )
+
+
+def _narrowed(
+    kinds: list[InstanceType], named: bool, nodes: int, efa: bool, market: Market
+) -> tuple[list[InstanceType], list[str]]:
+    """One type where the group needs equal nodes: the tier's first, or the only one that's named."""
+    if len(kinds) == 1:
+        return kinds, []
+    if market == "capacity-block":
+        raise PlanError(_one_type("a capacity block holds one type", kinds))
+    if nodes == 1 and not efa:
+        return kinds, []
+    why = f"{nodes} nodes work together on one type" if nodes > 1 else "EFA's interfaces fit one type"
+    if named:
+        raise PlanError(_one_type(why, kinds))
+    return kinds[:1], [f"{why}: {kinds[0].name}"]
 
 
 def on_demand_nodes(capacity: Capacity, nodes: int) -> int:
@@ -132,38 +143,9 @@ def on_demand_nodes(capacity: Capacity, nodes: int) -> int:
     return first + -(-(nodes - first) * percent // 100)
 
 
-def needs_private_subnet(type_name: str, nodes: int = 2) -> bool:
-    """Whether nodes of the type get several interfaces, hence no public address, in a group of `nodes`."""
-    return nodes > 1 and len(efa_interfaces(instance_type(type_name))) > 1
-
-
-def block_problems(calendar: Calendar, block: CapacityBlock, drain: timedelta) -> tuple[str, ...]:
-    """Shifts that a capacity block cuts. AWS reclaims the nodes 30 minutes before its end, and the
-    drain must be over by then. A block without known times has no problems here."""
-    if block.starts is None or block.ends is None:
-        return ()
-    zone = zone_of(calendar.zone)
-    last = block.ends - timedelta(minutes=CAPACITY_BLOCK_RECLAIM_MIN.value) - drain
-    wide = calendar.without_override().intervals(
-        block.starts - timedelta(days=8), block.ends + timedelta(days=8)
-    )
-    inside = [(start, end) for start, end in wide if start < block.ends and end > block.starts]
-    if not inside:
-        return (f"capacity block {block.reservation_id}: no shift falls into it; it's paid for all the same",)
-    problems = []
-    for start, end in inside:
-        if start < block.starts:
-            problems.append(
-                f"capacity block {block.reservation_id}: the shift of {local_text(start, zone)} begins before the "
-                f"block does ({local_text(block.starts, zone)}); let it begin later"
-            )
-        if end > last:
-            problems.append(
-                f"capacity block {block.reservation_id}: the shift of {local_text(start, zone)} ends "
-                f"{local_text(end, zone)}, nodes must be drained 30 minutes before the block's end, which leaves "
-                f"{local_text(last, zone)}; let it end by then"
-            )
-    return tuple(problems)
+def needs_private_subnet(type_name: str, efa: bool = True) -> bool:
+    """Whether nodes of the type get several interfaces, hence no public address, with EFA as said."""
+    return efa and len(efa_interfaces(instance_type(type_name))) > 1
 
 
 def _market(capacity: Capacity) -> Market:
@@ -187,16 +169,11 @@ def _chosen(
         raise PlanError("give a tier or a list of types, one of the two")
     if tier is not None:
         return _from_tier(tier, region, market)
-    problems = [
-        unknown("types", name, instance_types(), "the GPU catalog")
-        for name in types
-        if name not in instance_types()
-    ]
-    kinds = [instance_types()[name] for name in types if name in instance_types()]
+    table = instance_types()
+    problems = [unknown("types", name, table, "the GPU catalog") for name in types if name not in table]
+    kinds = [table[name] for name in types if name in table]
     problems += [f"types: {why}" for kind in kinds if (why := _unfit(kind, region, market))]
-    problems += [
-        f"types: {name} is listed twice" for name in sorted({n for n in types if list(types).count(n) > 1})
-    ]
+    problems += [f"types: {name} is listed twice" for name in sorted(set(types)) if types.count(name) > 1]
     problems += _mixing_problems(kinds)
     if problems:
         raise PlanError(*problems)

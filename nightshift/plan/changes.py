@@ -37,15 +37,16 @@ def running_conflicts(declared: Mapping[str, int], live: Mapping[str, RunningGro
             )
         elif declared[name] < busy:
             problems.append(
-                f"group {name}: the file gives nodes: {declared[name]} and {_nodes(busy)} of it run; deploy after "
-                f"its shift, or run `nightshift sleep {name}` first"
+                f"group {name}: the file gives nodes: {declared[name]} and {_nodes(busy)} of it run; "
+                f"deploy after its shift, or run `nightshift sleep {name}` first"
             )
     return tuple(problems)
 
 
-def changed_actions(
-    live: Sequence[Action], wanted: Sequence[Action]
-) -> tuple[tuple[str, ...], tuple[str, ...]]:
+Names = tuple[str, ...]
+
+
+def changed_actions(live: Sequence[Action], wanted: Sequence[Action]) -> tuple[Names, Names]:
     """Names to put (new or different) and names to delete, in order."""
     before = {action.name: action for action in live}
     after = {action.name: action for action in wanted}
@@ -76,7 +77,10 @@ def wake_hint(group: str, calendar: Calendar, running: int, now: datetime) -> st
         return None
     ends = calendar.next_event(now)
     until = f" --until {ends.at:%Y-%m-%dT%H:%MZ}" if ends else ""
-    return f"group {group} is inside a shift and down: shifts act at their start; `nightshift wake {group}{until}` starts it now"
+    return (
+        f"group {group} is inside a shift and down: shifts act at their start; "
+        f"`nightshift wake {group}{until}` starts it now"
+    )
 
 
 def _nodes(count: int) -> str:

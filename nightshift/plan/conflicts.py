@@ -50,10 +50,7 @@ def conflicts(users: Sequence[VolumeUser], now: datetime) -> tuple[Conflict, ...
         shared = [name for name in one.volumes if name in two.volumes]
         meeting = first_meeting(up[one.group], up[two.group]) if shared else None
         if meeting:
-            found.extend(
-                Conflict(name, one.group, two.group, meeting, _says(name, one, two, meeting))
-                for name in shared
-            )
+            found += [_conflict(name, one, two, meeting) for name in shared]
     return tuple(found)
 
 
@@ -71,10 +68,11 @@ def first_meeting(one: Sequence[Interval], two: Sequence[Interval]) -> datetime 
     return None
 
 
-def _says(volume: str, one: VolumeUser, two: VolumeUser, at: datetime) -> str:
+def _conflict(volume: str, one: VolumeUser, two: VolumeUser, at: datetime) -> Conflict:
     here, there = local_text(at, zone_of(one.calendar.zone)), local_text(at, zone_of(two.calendar.zone))
     when = here if one.calendar.zone == two.calendar.zone else f"{here} ({there})"
-    return (
+    says = (
         f'volume "{volume}": groups {one.group} and {two.group} are both up from {when}, and a volume has one '
         "writer; let one shift end before the other begins, or give each group a volume of its own"
     )
+    return Conflict(volume, one.group, two.group, at, says)

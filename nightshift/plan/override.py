@@ -64,7 +64,7 @@ def action_start_times(calendar: Calendar, now: datetime) -> dict[str, datetime]
 
 
 def plan_hold(calendar: Calendar, now: datetime, until: datetime) -> VerbPlan:
-    """Keep the group down until `until`; a group that's up goes down now. Raises PlanError for a past `until`."""
+    """Keep the group down until `until`, from now on. Raises PlanError for a past `until`."""
     held = _under(calendar, "down", now, until)
     zone = zone_of(calendar.zone)
     desired = 0 if calendar.is_up(now) else None
@@ -106,7 +106,7 @@ def plan_resume(calendar: Calendar, now: datetime) -> VerbPlan:
 
 
 def next_firing(action: Action, at: datetime) -> datetime:
-    """The first instant, not before `at`, at which `action` fires; gaps and folds as the calendar has them."""
+    """The first instant from `at` on at which `action` fires; gaps and folds as the calendar has them."""
     zone = zone_of(action.time_zone)
     local = require_aware(at, "at").astimezone(zone).replace(tzinfo=None, fold=0)
     midnight = local.replace(hour=0, minute=0, second=0, microsecond=0)
@@ -161,9 +161,8 @@ def _under(calendar: Calendar, state: str, now: datetime, until: datetime) -> Ov
     at = require_aware(until, "until").replace(second=0, microsecond=0)
     if at <= now:
         zone = zone_of(calendar.zone)
-        raise PlanError(
-            f"until: given {local_text(at, zone)}, which isn't after now ({local_text(now, zone)}); give a later time"
-        )
+        given, clock = local_text(at, zone), local_text(now, zone)
+        raise PlanError(f"until: given {given}, which isn't after now ({clock}); give a later time")
     return Override("up" if state == "up" else "down", at)
 
 

@@ -87,8 +87,8 @@ def _problems(key: Key, spec: VolumeSpec, found: list[LiveVolume], zone: str) ->
             yield _elsewhere(key, volume, zone)
         if spec.size_gib < volume.size_gib:
             yield (
-                f"volume {_label(key)}: {volume.id} has {volume.size_gib} GiB, the file gives {spec.size_gib} GiB; "
-                f"AWS can't shrink a volume, write size_gib: {volume.size_gib} or more"
+                f"volume {_label(key)}: {volume.id} has {volume.size_gib} GiB, the file gives "
+                f"{spec.size_gib} GiB; AWS can't shrink a volume, write size_gib: {volume.size_gib} or more"
             )
     if not found and spec.snapshot_size_gib is not None and spec.size_gib < spec.snapshot_size_gib:
         yield (
@@ -111,13 +111,14 @@ def _adoption_problems(
             yield f'volume "{spec.name}": adopt takes one volume, a pool has {spec.count}; leave adopt out'
         if volume is None:
             yield (
-                f'volume "{spec.name}": adopt names {spec.adopt}, which isn\'t alive in this account and region; '
-                "check the id, or leave adopt out for a new volume, or write from: snap-... to start from a snapshot"
+                f'volume "{spec.name}": adopt names {spec.adopt}, which isn\'t alive in this account and '
+                "region; check the id, or leave adopt out for a new volume, or write from: snap-... to start "
+                "from a snapshot"
             )
         elif volume.site not in (None, site):
             yield (
-                f'volume "{spec.name}": adopt names {volume.id}, which belongs to site "{volume.site}"; let that site '
-                f"go of it first (`nightshift retire {volume.name}` there, then from: snap-... here)"
+                f'volume "{spec.name}": adopt names {volume.id}, which belongs to site "{volume.site}"; let '
+                f"that site go of it first (`nightshift retire {volume.name}` there, then from: snap-... here)"
             )
     for volume_id, names in takers.items():
         if len(names) > 1:
@@ -132,9 +133,9 @@ def _unnamed(mine: dict[Key, list[LiveVolume]], wanted: dict[Key, VolumeSpec]) -
         for volume in found:
             rename = f" (was it renamed to {' or '.join(homeless)}?)" if homeless else ""
             yield (
-                f"volume {_label(key)}: {volume.id} ({volume.size_gib} GiB, {volume.zone}) is alive and the file "
-                f"no longer names it{rename}; put it back, or write adopt: {volume.id} under its new name, or run "
-                f"`nightshift retire {key[0]}` (it makes a snapshot, then deletes)"
+                f"volume {_label(key)}: {volume.id} ({volume.size_gib} GiB, {volume.zone}) is alive and "
+                f"the file no longer names it{rename}; put it back, or write adopt: {volume.id} under its new "
+                f"name, or run `nightshift retire {key[0]}` (it makes a snapshot, then deletes)"
             )
 
 
@@ -143,16 +144,16 @@ def _two_alive(key: Key, found: list[LiveVolume]) -> str:
         f"{volume.id} ({volume.size_gib} GiB, {volume.zone}, {volume.state})" for volume in found
     )
     return (
-        f"volume {_label(key)}: {len(found)} are alive: {each}; write adopt: with the id to keep under another "
-        f"name each, or run `nightshift retire {key[0]}` for the one that goes"
+        f"volume {_label(key)}: {len(found)} are alive: {each}; write adopt: with an id under another "
+        f"name, or run `nightshift retire {key[0]}` for the one that goes"
     )
 
 
 def _elsewhere(key: Key, volume: LiveVolume, zone: str) -> str:
     return (
-        f"volume {_label(key)}: {volume.id} is in {volume.zone}, the file says {zone}, and a volume can't move; "
-        f"put zone: {volume.zone} back, or run `nightshift retire {key[0]}` and write from: with the snapshot "
-        "that it makes"
+        f"volume {_label(key)}: {volume.id} is in {volume.zone}, the file says {zone}, and a volume can't "
+        f"move; put zone: {volume.zone} back, or run `nightshift retire {key[0]}` and write from: with the "
+        "snapshot that it makes"
     )
 
 
