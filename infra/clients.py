@@ -37,7 +37,7 @@ def aws_settings(get: Callable[[str], str | None], region: str) -> AwsSettings:
     """Read the provider's own keys; `get` answers for `aws:KEY`. Raises CannotReadAws."""
     if any(get(key) for key in ("assumeRole", "assumeRoles", "assumeRoleWithWebIdentity")):
         raise CannotReadAws(
-            "aws:assumeRoles is set: nightshift looks up what is alive with the provider's credentials, and "
+            "aws:assumeRoles is set: nightshift reads what is alive with the provider's credentials and "
             "takes them from a profile; put role_arn and source_profile into ~/.aws/config and set aws:profile"
         )
     return AwsSettings(
