@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
-from nightshift.emulator.cloud import CONTROL
-from nightshift.emulator.cloud.call import Environ, StartResponse
 from nightshift.emulator.cloud.gate import Gate, Judge, Log
 from nightshift.emulator.cloud.server import Options
+from nightshift.emulator.cloud.services import handlers, patch_moto
+from nightshift.emulator.cloud.services.images import add_images
+from nightshift.emulator.cloud.state import STATE
 
 
 def assemble(moto: Any, options: Options) -> Any:
     """moto patched and behind the gate."""
-    log = Log(options.log)
+    patch_moto()
+    add_images(options.images)
+    STATE.quotas.update(options.quotas or {})
     judges: tuple[Judge, ...] = ()
-    return Gate(moto, judges, log)
+    return Gate(moto, handlers(), judges, Log(options.log))

@@ -139,6 +139,16 @@ def _parse(
     )
 
 
+def result_answer(call: Call, result: Mapping[str, Any] | None) -> tuple[int, dict[str, str], bytes]:
+    """A result in the protocol's own form."""
+    assert call.operation is not None
+    serializer = get_serializer_class(call.service, call.protocol)(operation_model=call.operation)
+    answer = serializer.serialize(result)
+    body = answer["body"]
+    headers = {str(k): str(v) for k, v in answer["headers"].items()}
+    return int(answer["status_code"]), headers, body if isinstance(body, bytes) else body.encode()
+
+
 def error_answer(
     call: Call, code: str, message: str, status: int | None = None
 ) -> tuple[int, dict[str, str], bytes]:

@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 import traceback
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from threading import RLock
 from typing import Any
 
+from moto.core.exceptions import ServiceException
+from moto.core.utils import utcnow
+from werkzeug.exceptions import HTTPException
+
 from nightshift.emulator.cloud.call import (
+    AwsError,
     Call,
     Environ,
     StartResponse,
@@ -20,8 +26,10 @@ from nightshift.emulator.cloud.call import (
     error_answer,
     plain_error,
     read_call,
+    result_answer,
     send,
 )
+from nightshift.emulator.cloud.state import Handler
 
 KEPT_LOG_ENTRIES = 100_000
 
@@ -91,8 +99,9 @@ class _Answer:
 class Gate:
     """WSGI application: judges in order, first refusal wins; one request at a time, since moto has no locks."""
 
-    def __init__(self, inner: Wsgi, judges: Sequence[Judge], log: Log) -> None:
+    def __init__(self, inner: Wsgi, handlers: Mapping[tuple[str, str], Handler], judges: Sequence[Judge], log: Log) -> None:
         self._inner = inner
+        self._handlers = handlers
         self._judges = judges
         self.log = log
         self.lock = RLock()
@@ -108,7 +117,29 @@ class Gate:
         if refusal is not None:
             self._record(call, refusal.status or 400, refusal.code, refusal.message)
             return send(_refused(call, refusal), start_response)
+        handler = self._handlers.get((call.service, call.name))
+        if handler is not None:
+            return self._handle(call, handler, start_response)
         return self._pass_on(call, environ, start_response)
+
+    def _handle(self, call: Call, handler: Handler, start_response: StartResponse) -> Iterable[bytes]:
+        try:
+            answer = result_answer(call, handler(call))
+        except (AwsError, ServiceException) as error:
+            return self._refuse(call, Refusal(error.code, error.message), start_response)
+        except HTTPException as error:
+            code = str(getattr(error, "error_type", None) or error.code)
+            text = str(getattr(error, "message", None) or error.description)
+            return self._refuse(call, Refusal(code, text), start_response)
+        except Exception as error:  # a fault of the emulator must reach the client at once, not as a retried 500
+            return self._fault(call, error, start_response)
+        self._record(call, answer[0], "", "")
+        return send(answer, start_response)
+
+    def _fault(self, call: Call, error: Exception, start_response: StartResponse) -> Iterable[bytes]:
+        traceback.print_exc(file=sys.stderr)
+        text = f"fault in the emulated AWS: {call.service}.{call.name}: {type(error).__name__}: {error}"
+        return self._refuse(call, Refusal("EmulatorFault", text), start_response)
 
     def _judge(self, call: Call) -> Refusal | None:
         if call.model is None:
@@ -126,9 +157,7 @@ class Gate:
         except NotImplementedError:
             return self._refuse(call, _not_implemented(call), start_response)
         except Exception as error:  # a fault of the emulator must reach the client at once, not as a retried 500
-            traceback.print_exc(file=sys.stderr)
-            text = f"fault in the emulated AWS: {call.service}.{call.name}: {type(error).__name__}: {error}"
-            return self._refuse(call, Refusal("EmulatorFault", text), start_response)
+            return self._fault(call, error, start_response)
         if _is_moto_dead_end(answer, body):
             return self._refuse(call, _not_implemented(call), start_response)
         self._record(call, answer.status, *_error_of(answer, body))
@@ -140,8 +169,6 @@ class Gate:
         return send(_refused(call, refusal), start_response)
 
     def _record(self, call: Call, status: int, error: str, message: str) -> None:
-        from moto.core.utils import utcnow
-
         at = utcnow().isoformat(timespec="milliseconds") + "Z"
         self.log.add(Entry(at, call.service, call.name, call.region, status, error, message, call.access_key))
 
@@ -166,9 +193,7 @@ def _is_moto_dead_end(answer: _Answer, body: bytes) -> bool:
 def _error_of(answer: _Answer, body: bytes) -> tuple[str, str]:
     if answer.status < 400:
         return "", ""
-    from re import search
-
     text = body.decode(errors="replace")
-    code: Any = search(r"<Code>([^<]*)</Code>", text) or search(r'"(?:__type|code)"\s*:\s*"([^"]*)"', text)
-    message: Any = search(r"<Message>([^<]*)</Message>", text) or search(r'"[mM]essage"\s*:\s*"([^"]*)"', text)
+    code: Any = re.search(r"<Code>([^<]*)</Code>", text) or re.search(r'"(?:__type|code)"\s*:\s*"([^"]*)"', text)
+    message: Any = re.search(r"<Message>([^<]*)</Message>", text) or re.search(r'"[mM]essage"\s*:\s*"([^"]*)"', text)
     return (code[1] if code else str(answer.status)), (message[1] if message else "")
