@@ -1,0 +1,82 @@
+"""What a verb may ask of the world around it."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from nightshift.cli.errors import StackProblems, UsageError
+from nightshift.cli.project import StackFile, choose
+
+if TYPE_CHECKING:
+    from nightshift.cli.aws import Aws
+    from nightshift.settings.models import Stack
+
+NOW = "NIGHTSHIFT_NOW"
+"""Tests and docs fix the clock with it: an instant such as 2026-12-01T09:00:00Z."""
+
+
+def _ask(question: str) -> bool:
+    if not sys.stdin.isatty():
+        raise UsageError(f"{question} Nobody is here to answer: say --yes")
+    return input(f"{question} [y/N] ").strip().lower() in {"y", "yes"}
+
+
+def _say(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)
+
+
+@dataclass(frozen=True)
+class Context:
+    """The current folder, the environment, a person to ask; tests give their own."""
+
+    cwd: Path = field(default_factory=Path.cwd)
+    env: Mapping[str, str] = field(default_factory=lambda: os.environ)
+    ask: Callable[[str], bool] = _ask
+    say: Callable[[str], None] = _say
+
+    def now(self) -> datetime:
+        """The present instant, UTC, whole seconds."""
+        fixed = self.env.get(NOW)
+        if not fixed:
+            return datetime.now(UTC).replace(microsecond=0)
+        try:
+            at = datetime.fromisoformat(fixed)
+        except ValueError as error:
+            raise UsageError(f"{NOW}: given {fixed!r}, expected such as 2026-12-01T09:00:00Z") from error
+        return at.astimezone(UTC) if at.tzinfo else at.replace(tzinfo=UTC)
+
+    def file(self, asked: str | None) -> StackFile:
+        """The stack file meant by --stack; raises UsageError."""
+        return choose(self.cwd, asked, self.env)
+
+    def stack(self, file: StackFile) -> Stack:
+        """The stack, read and valid; raises StackProblems with every problem."""
+        from nightshift.settings import SettingsError, read_stack
+
+        try:
+            return read_stack(file.path)
+        except SettingsError as error:
+            shown = file.path.relative_to(file.root)
+            raise StackProblems(f"{shown} has problems:", *error.problems) from error
+
+    def connect(self, file: StackFile, stack: Stack) -> Aws:
+        """AWS as the stack file and the environment say; asks nothing yet."""
+        from nightshift.cli.aws import Aws
+
+        return Aws(stack.region, profile_of(file), self.env)
+
+
+def profile_of(file: StackFile) -> str | None:
+    """`aws:profile` of the stack file, if it has one."""
+    import yaml
+
+    raw = yaml.safe_load(file.path.read_text(encoding="utf-8"))
+    config = raw.get("config", {}) if isinstance(raw, dict) else {}
+    profile = config.get("aws:profile") if isinstance(config, dict) else None
+    return profile if isinstance(profile, str) else None

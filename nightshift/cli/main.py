@@ -1,0 +1,143 @@
+"""`nightshift VERB`: finds the verb, loads that verb alone, prints its answer."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from nightshift.cli.answer import Answer
+    from nightshift.cli.context import Context
+    from nightshift.cli.errors import CliError
+
+VERBS: Mapping[str, str] = {
+    "check": "read the stack file, say every problem and warning",
+    "shifts": "coming events, local and UTC, with the week as a picture",
+    "forecast": "hours and money of a month, against running all the time",
+    "status": "what runs now, what comes next",
+    "hold": "keep groups down until a time",
+    "wake": "bring a group up now, until a time",
+    "sleep": "take groups down now, until the next shift or a time",
+    "resume": "end an override: the shifts speak again",
+    "pin": "propose a newer image, or write it into the stack file",
+    "doctor": "what this machine, the account and its quotas lack",
+    "rehearse": "deploy the stack to an emulated cloud and inspect what stands",
+}
+EPILOG = "exit status: 0 fine, 1 found a problem, 2 wrong use. `nightshift VERB --help` says more."
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """The console script; returns the exit status."""
+    try:
+        return run(list(sys.argv[1:] if argv is None else argv))
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        return 130
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+
+
+def run(argv: list[str], context: Context | None = None) -> int:
+    """One verb, from its words to its exit status."""
+    verb = argv[0] if argv else ""
+    if verb not in VERBS:
+        return _no_verb(verb)
+    module = import_module(f"nightshift.cli.verb_{verb}")
+    parser = argparse.ArgumentParser(f"nightshift {verb}", description=module.__doc__, epilog=EPILOG)
+    parser.add_argument("-s", "--stack", help="stack name; default: the selected or only one")
+    parser.add_argument("--json", action="store_true", help="the answer as JSON on stdout")
+    module.options(parser)
+    args = parser.parse_args(argv[1:])
+    from nightshift.cli.context import Context
+    from nightshift.cli.errors import CliError
+
+    here = context or Context()
+    try:
+        answer: Answer = module.run(args, here)
+    except CliError as error:
+        return _failed(error, args.json)
+    except Exception as error:
+        known = _known(error)
+        if known is None:
+            raise
+        return _failed(known, args.json)
+    return _print(answer, args.json, here.env)
+
+
+def _no_verb(verb: str) -> int:
+    from difflib import get_close_matches
+
+    width = max(map(len, VERBS)) + 2
+    listed = "\n".join(f"  {name:<{width}}{says}" for name, says in VERBS.items())
+    if verb in {"-h", "--help", "help"}:
+        print(f"usage: nightshift VERB [--stack STACK] [--json] ...\n\n{listed}\n\n{EPILOG}")
+        return 0
+    if verb in {"-V", "--version"}:
+        from importlib.metadata import version
+
+        print(f"nightshift {version('nightshift')}")
+        return 0
+    close = get_close_matches(verb, VERBS, 1)
+    hint = f"; did you mean {close[0]}?" if close else ""
+    said = f"no verb {verb!r}{hint}" if verb else "which verb?"
+    print(f"nightshift: {said}\n\n{listed}\n\n{EPILOG}", file=sys.stderr)
+    return 2
+
+
+def _known(error: Exception) -> CliError | None:
+    """Failures that aren't our bugs, as one of our own errors."""
+    from nightshift.cli.errors import CliError, UsageError
+    from nightshift.cli.failures import from_aws
+    from nightshift.plan.errors import PlanError
+    from nightshift.records.errors import RecordsError
+
+    if isinstance(error, PlanError):
+        return UsageError(*error.problems)
+    if isinstance(error, RecordsError):
+        return CliError(str(error))
+    if isinstance(error, OSError) and error.filename is not None:
+        return CliError(f"{error.filename}: {error.strerror}")
+    return from_aws(error)
+
+
+def _failed(error: CliError, as_json: bool) -> int:
+    if as_json:
+        import json
+
+        print(json.dumps({"error": {"kind": error.kind, "lines": list(error.lines)}}, indent=2))
+        return error.code
+    from nightshift.cli.text import wrap
+
+    first, *others = error.lines
+    for line in wrap(f"nightshift: {first}", 4):
+        print(line, file=sys.stderr)
+    for other in others:
+        for line in wrap(other, 4, "  "):
+            print(line, file=sys.stderr)
+    return error.code
+
+
+def _print(answer: Answer, as_json: bool, env: Mapping[str, str]) -> int:
+    for note in answer.notes:
+        print(note, file=sys.stderr)
+    if as_json:
+        import json
+
+        print(json.dumps(answer.data, indent=2, sort_keys=True))
+        return answer.code
+    from nightshift.cli.text import paint, wants_colour
+
+    colour = wants_colour(sys.stdout, env)
+    for line in answer.lines:
+        print(paint(line) if colour else line)
+    sys.stdout.flush()
+    return answer.code
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,64 @@
+"""The stack's groups as calendars, with the overrides that the operators wrote."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from nightshift.cli.errors import UsageError
+from nightshift.cli.when import iso
+from nightshift.plan.calendar import Calendar, Event, Override
+from nightshift.records.model import OverrideRecord
+
+if TYPE_CHECKING:
+    from nightshift.settings.models import Stack
+
+
+def calendars(stack: Stack, overrides: Mapping[str, OverrideRecord]) -> dict[str, Calendar]:
+    """Each group's calendar, in the stack file's order."""
+    return {name: calendar(stack, name, overrides.get(name)) for name in stack.groups}
+
+
+def calendar(stack: Stack, group: str, record: OverrideRecord | None = None) -> Calendar:
+    """One group's calendar under its override."""
+    from nightshift.settings.to_plan import shifts_of
+
+    settings = stack.groups[group]
+    override = Override(record.state, record.until) if record else None
+    zone = settings.timezone or stack.site.timezone
+    return Calendar(shifts_of(settings), zone, settings.nodes, override)
+
+
+def known_groups(stack: Stack, asked: list[str]) -> list[str]:
+    """`asked` without repeats; raises UsageError for one the stack file doesn't have."""
+    unknown = [name for name in asked if name not in stack.groups]
+    if unknown:
+        from difflib import get_close_matches
+
+        close = get_close_matches(unknown[0], stack.groups, 1)
+        hint = f" Did you mean {close[0]}?" if close else ""
+        listed = ", ".join(unknown)
+        raise UsageError(f"no group {listed} in this stack: it has {', '.join(stack.groups)}.{hint}")
+    return list(dict.fromkeys(asked))
+
+
+def event_data(event: Event | None) -> dict[str, object] | None:
+    """An event as JSON answers write it."""
+    if event is None:
+        return None
+    return {
+        "at": iso(event.at),
+        "local": event.local,
+        "kind": event.kind,
+        "desired": event.desired,
+        "cause": event.cause,
+        "flags": list(event.flags),
+    }
+
+
+def override_data(record: OverrideRecord | None, now: datetime) -> dict[str, object] | None:
+    """An override in force as JSON answers write it; None once it is past."""
+    if record is None or not record.in_force(now):
+        return None
+    return {"state": record.state, "until": iso(record.until), "by": record.by, "at": iso(record.at)}

@@ -1,0 +1,144 @@
+"""When each group comes up and goes down, in local time and UTC; nights on which clocks change are flagged.
+
+Overrides are read from the site's bucket where there are AWS credentials; --offline leaves them out.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
+
+from nightshift.cli.answer import Answer
+from nightshift.cli.context import Context
+from nightshift.cli.errors import UsageError
+from nightshift.cli.overrides import try_overrides
+from nightshift.cli.site import calendars, event_data, override_data
+from nightshift.cli.strip import week_strip
+from nightshift.cli.text import table, wrap
+from nightshift.cli.when import ahead, iso, parse_until, utc_text
+from nightshift.plan.calendar import Calendar, Event
+from nightshift.plan.instants import local_text, zone_of
+from nightshift.records.model import OverrideRecord
+
+if TYPE_CHECKING:
+    from nightshift.settings.models import Stack
+
+FLAGS = {"gap": "clocks skip this time", "fold": "this time comes twice"}
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What the answer is made of. `unread` is why the overrides aren't known, None when they are."""
+
+    stack: Stack
+    now: datetime
+    until: datetime
+    overrides: Mapping[str, OverrideRecord]
+    unread: str | None
+
+
+def options(parser: argparse.ArgumentParser) -> None:
+    """The verb's own options."""
+    span = parser.add_mutually_exclusive_group()
+    span.add_argument("--weeks", type=int, default=1, help="how many weeks to list, 1 to 53; default 1")
+    span.add_argument("--until", help='list up to this time, such as "2026-12-24 00:00"')
+    parser.add_argument("--offline", action="store_true", help="leave overrides out, ask AWS nothing")
+
+
+def run(args: argparse.Namespace, here: Context) -> Answer:
+    """Read the stack and the overrides."""
+    if not 1 <= args.weeks <= 53:
+        raise UsageError(f"--weeks: given {args.weeks}, expected 1 to 53")
+    file = here.file(args.stack)
+    stack, now = here.stack(file), here.now()
+    until = now + timedelta(weeks=args.weeks)
+    if args.until:
+        until = parse_until(args.until, now, stack.site.timezone)
+    overrides, unread = ({}, "--offline") if args.offline else try_overrides(here, file, stack)
+    return answer(Facts(stack, now, until, overrides, unread))
+
+
+def answer(facts: Facts) -> Answer:
+    """The coming events as lines and data."""
+    groups = calendars(facts.stack, facts.overrides)
+    events = sorted(
+        ((event, name) for name, one in groups.items() for event in one.events(facts.now, facts.until)),
+        key=lambda pair: (pair[0].at, pair[1]),
+    )
+    lines = [*_head(facts), "", *_groups(facts, groups), "", *_strip(facts, groups)]
+    lines += ["", *_events(events), *_unread(facts)]
+    return Answer(tuple(lines), _data(facts, groups, events))
+
+
+def _head(facts: Facts) -> list[str]:
+    zone = zone_of(facts.stack.site.timezone)
+    now, until = local_text(facts.now, zone), local_text(facts.until, zone)
+    return wrap(f"{facts.stack.name}: now {now} ({utc_text(facts.now)}), listed until {until}", 2)
+
+
+def _groups(facts: Facts, groups: Mapping[str, Calendar]) -> list[str]:
+    rows = []
+    for name, one in groups.items():
+        nodes = f"{one.nodes} node" if one.nodes == 1 else f"{one.nodes} nodes"
+        rows.append([name, "up" if one.is_up(facts.now) else "down", nodes, _next(facts, name, one)])
+    return table(["GROUP", "NOW", "WHEN UP", "NEXT"], rows)
+
+
+def _next(facts: Facts, name: str, one: Calendar) -> str:
+    event = one.next_event(facts.now)
+    said = f"{event.kind} {event.local}, in {ahead(event.at - facts.now)}" if event else "no change"
+    record = facts.overrides.get(name)
+    if record is None or not record.in_force(facts.now):
+        return said
+    until = local_text(record.until, zone_of(one.zone))
+    return f"{said}; override: {record.state} until {until}, by {record.by}"
+
+
+def _strip(facts: Facts, groups: Mapping[str, Calendar]) -> list[str]:
+    return week_strip(groups, facts.now, facts.stack.site.timezone)
+
+
+def _events(events: list[tuple[Event, str]]) -> list[str]:
+    if not events:
+        return ["no events in this time"]
+    rows = [[event.local, utc_text(event.at), name, _change(event), _note(event)] for event, name in events]
+    return table(["LOCAL", "UTC", "GROUP", "EVENT", "NOTE"], rows)
+
+
+def _change(event: Event) -> str:
+    return f"up {event.desired}" if event.kind == "up" else "down"
+
+
+def _note(event: Event) -> str:
+    notes = [FLAGS[flag] for flag in event.flags]
+    return ", ".join(["override", *notes] if event.cause == "override" else notes)
+
+
+def _unread(facts: Facts) -> list[str]:
+    if facts.unread is None:
+        return []
+    return ["", *wrap(f"These are the shifts alone; overrides weren't read: {facts.unread}.", 2)]
+
+
+def _data(facts: Facts, groups: Mapping[str, Calendar], events: list[tuple[Event, str]]) -> dict[str, object]:
+    return {
+        "stack": facts.stack.name,
+        "now": iso(facts.now),
+        "until": iso(facts.until),
+        "overrides_read": facts.unread is None,
+        "groups": [
+            {
+                "name": name,
+                "timezone": one.zone,
+                "nodes": one.nodes,
+                "up_now": one.is_up(facts.now),
+                "next": event_data(one.next_event(facts.now)),
+                "override": override_data(facts.overrides.get(name), facts.now),
+            }
+            for name, one in groups.items()
+        ],
+        "events": [{"group": name, **(event_data(event) or {})} for event, name in events],
+    }
