@@ -38,7 +38,7 @@ def aws_settings(get: Callable[[str], str | None], region: str) -> AwsSettings:
     if any(get(key) for key in ("assumeRole", "assumeRoles", "assumeRoleWithWebIdentity")):
         raise CannotReadAws(
             "aws:assumeRoles is set: nightshift reads what is alive with the provider's credentials and "
-            "takes them from a profile; put role_arn and source_profile into ~/.aws/config and set aws:profile"
+            "takes them from a profile; put role_arn and source_profile in ~/.aws/config and set aws:profile"
         )
     return AwsSettings(
         region=region,

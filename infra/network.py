@@ -58,7 +58,7 @@ def network_spec(stack: Stack, *, private: bool) -> NetworkSpec:
 
 
 class Network(pulumi.ComponentResource):
-    """The VPC or its given stand-in. `ready` is what a node needs of it to reach AWS, up to its last breath."""
+    """The VPC or its given stand-in. `ready` is what a node needs of it to reach AWS, up to its end."""
 
     vpc_id: pulumi.Input[str]
     subnet_id: pulumi.Input[str]
