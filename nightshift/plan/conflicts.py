@@ -69,10 +69,11 @@ def first_meeting(one: Sequence[Interval], two: Sequence[Interval]) -> datetime 
 
 
 def _conflict(volume: str, one: VolumeUser, two: VolumeUser, at: datetime) -> Conflict:
-    here, there = local_text(at, zone_of(one.calendar.zone)), local_text(at, zone_of(two.calendar.zone))
+    here = local_text(at, zone_of(one.calendar.zone))
+    there = local_text(at, zone_of(two.calendar.zone))
     when = here if one.calendar.zone == two.calendar.zone else f"{here} ({there})"
     says = (
-        f'volume "{volume}": groups {one.group} and {two.group} are both up from {when}, and a volume has one '
-        "writer; let one shift end before the other begins, or give each group a volume of its own"
+        f'volume "{volume}": groups {one.group} and {two.group} are both up from {when}, and a volume has '
+        "one writer; let one shift end before the other begins, or give each group a volume of its own"
     )
     return Conflict(volume, one.group, two.group, at, says)

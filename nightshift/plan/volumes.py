@@ -118,7 +118,7 @@ def _adoption_problems(
         elif volume.site not in (None, site):
             yield (
                 f'volume "{spec.name}": adopt names {volume.id}, which belongs to site "{volume.site}"; let '
-                f"that site go of it first (`nightshift retire {volume.name}` there, then from: snap-... here)"
+                f"that site go of it first (`nightshift retire {volume.name}` there, from: snap-... here)"
             )
     for volume_id, names in takers.items():
         if len(names) > 1:
@@ -134,8 +134,8 @@ def _unnamed(mine: dict[Key, list[LiveVolume]], wanted: dict[Key, VolumeSpec]) -
             rename = f" (was it renamed to {' or '.join(homeless)}?)" if homeless else ""
             yield (
                 f"volume {_label(key)}: {volume.id} ({volume.size_gib} GiB, {volume.zone}) is alive and "
-                f"the file no longer names it{rename}; put it back, or write adopt: {volume.id} under its new "
-                f"name, or run `nightshift retire {key[0]}` (it makes a snapshot, then deletes)"
+                f"the file no longer names it{rename}; put it back, or write adopt: {volume.id} under its "
+                f"new name, or run `nightshift retire {key[0]}` (it makes a snapshot, then deletes)"
             )
 
 
@@ -159,4 +159,4 @@ def _elsewhere(key: Key, volume: LiveVolume, zone: str) -> str:
 
 def _label(key: Key) -> str:
     name, index = key
-    return f'"{name}"' if index == 0 else f'"{name}" (index {index})'
+    return f'"{name}"' if index == 0 else f'"{name}" ({index})'

@@ -24,6 +24,10 @@ def zone_problem(name: str) -> str | None:
         return None
     if name in links:
         return f'given "{name}", which is an alias; write its canonical name "{_end(name, links, zones)}"'
+    if name in _all_names():
+        return (
+            f'given "{name}", which names no place; write the zone of one, such as "{EXAMPLE}" or "Etc/UTC"'
+        )
     match = closest(name, zones)
     hint = f'did you mean "{match}"?' if match else f'expected an IANA name such as "{EXAMPLE}" or "Etc/UTC"'
     return f'given "{name}", which the tz database doesn\'t know; {hint}'
@@ -46,6 +50,12 @@ def _names() -> tuple[frozenset[str], dict[str, str]]:
             links[alias] = target
     canonical = frozenset(zone for zone in zones if "/" in zone)
     return canonical, {alias: target for alias, target in links.items() if alias not in canonical}
+
+
+def _all_names() -> frozenset[str]:
+    from zoneinfo import available_timezones  # walks the whole database, so only for a name that's refused
+
+    return frozenset(available_timezones())
 
 
 def _end(name: str, links: dict[str, str], zones: frozenset[str]) -> str:
