@@ -1,7 +1,7 @@
 """Builds the node agent's artifact: one zip, the same bytes from the same sources on any machine.
 
 It holds this package, what of nightshift a node needs, and the libraries it needs from the installed wheels.
-Files are stored, not deflated: compressors differ between machines, and the service models are packed already.
+Files are stored, not deflated: compressors differ between machines, and the models are packed already.
 Runs where the program runs, and imports neither Pulumi nor boto3.
 """
 
@@ -18,8 +18,16 @@ from pathlib import Path
 OWN = ("bootstrap", "nightshift/catalog", "nightshift/plan", "nightshift/records")
 OWN_FILES = ("nightshift/__init__.py",)
 LIBRARIES = ("boto3", "botocore", "dateutil", "jmespath", "s3transfer", "six", "tzdata", "urllib3")
-SERVICES = ("autoscaling", "cloudwatch", "ec2", "logs", "s3", "secretsmanager", "sts")
-"""The services that a node calls; botocore's other 400 models stay out."""
+SERVICES = {
+    "autoscaling": "2011-01-01",
+    "cloudwatch": "2010-08-01",
+    "ec2": "2016-11-15",
+    "logs": "2014-03-28",
+    "s3": "2006-03-01",
+    "secretsmanager": "2017-10-17",
+    "sts": "2011-06-15",
+}
+"""The services that a node calls, and the version of each; botocore's other 400 models stay out."""
 SHARED_MODELS = ("_retry.json", "endpoints.json", "partitions.json", "sdk-default-configuration.json")
 SKIPPED_SUFFIXES = (".pyc", ".pyi", ".typed", ".so")
 SKIPPED_NAMES = ("examples-1.json", "examples-1.json.gz")
@@ -131,25 +139,12 @@ def _skipped(name: str) -> bool:
 
 
 def _wanted(entry: str) -> bool:
-    """Of botocore's and boto3's data only what the node's services need, in their newest version."""
+    """Of botocore's and boto3's data only what the node's services need."""
     parts = entry.split("/")
     if parts[0] == "boto3" and parts[1] == "data":
         return False
     if parts[:2] != ["botocore", "data"]:
         return True
-    return parts[2] in SHARED_MODELS if len(parts) == 3 else _newest(parts)
-
-
-def _newest(parts: list[str]) -> bool:
-    return parts[2] in SERVICES and parts[3] == _NEWEST[parts[2]]
-
-
-_NEWEST = {
-    "autoscaling": "2011-01-01",
-    "cloudwatch": "2010-08-01",
-    "ec2": "2016-11-15",
-    "logs": "2014-03-28",
-    "s3": "2006-03-01",
-    "secretsmanager": "2017-10-17",
-    "sts": "2011-06-15",
-}
+    if len(parts) == 3:
+        return parts[2] in SHARED_MODELS
+    return SERVICES.get(parts[2]) == parts[3]

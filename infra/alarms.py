@@ -35,7 +35,10 @@ class Metric:
 
 @dataclass(frozen=True)
 class AlarmSpec:
-    """In alarm when `expression`, or the one metric, is at least `threshold` in `needed` of `periods` periods."""
+    """In alarm when `expression` is at least `threshold` in `needed` of the last `periods` periods.
+
+    Without an expression the only metric is read.
+    """
 
     part: str
     name: str

@@ -1,0 +1,1 @@
+"""What a node says to its group: hooks completed, boots counted."""

@@ -1,0 +1,56 @@
+"""The end of a launch: the record is the truth; metric, tag and the hook's result derive from it."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from datetime import datetime
+from typing import Protocol
+
+from bootstrap.aws import AwsError
+from bootstrap.readiness.verdict import Verdict
+from nightshift.records.errors import RecordsError
+from nightshift.records.model import ReadinessRecord
+
+
+class LaunchAws(Protocol):
+    """What the end of a launch asks of AWS."""
+
+    def count_failed_boot(self) -> None:
+        """One more failed boot of the group."""
+
+    def tag_itself(self, readiness: str, reason: str) -> None:
+        """The verdict as tags."""
+
+    def complete_launch(self, result: str) -> None:
+        """CONTINUE or ABANDON."""
+
+
+def conclude(
+    verdict: Verdict,
+    node: str,
+    group: str,
+    at: datetime,
+    aws: LaunchAws,
+    write: Callable[[ReadinessRecord], None],
+) -> None:
+    """Record the verdict, say it, complete the hook. Only what the hook itself answers is raised.
+
+    A node whose record can't be written is not ready, whatever the checks say.
+    """
+    record = ReadinessRecord(node, group, verdict.ready, verdict.failed, verdict.says, at)
+    recorded = _tried("write the readiness record", lambda: write(record))
+    ready = verdict.ready and recorded
+    if not ready:
+        _tried("count the failed boot", aws.count_failed_boot)
+    _tried("tag the node", lambda: aws.tag_itself("ready" if ready else "not-ready", verdict.says))
+    aws.complete_launch("CONTINUE" if ready else "ABANDON")
+
+
+def _tried(what: str, act: Callable[[], None]) -> bool:
+    try:
+        act()
+    except (RecordsError, *AwsError) as error:
+        print(f"nightshift: could not {what}: {error}", file=sys.stderr)
+        return False
+    return True
