@@ -20,6 +20,7 @@ def modules() -> tuple[Service, ...]:
     """All modules of this room; imported late, since they import moto."""
     from nightshift.emulator.cloud.services import (
         activities,
+        buckets,
         budgets,
         capacity,
         dlm,
@@ -40,6 +41,7 @@ def modules() -> tuple[Service, ...]:
 
     return (
         activities,
+        buckets,
         budgets,
         capacity,
         dlm,
