@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from nightshift.cli.errors import UsageError
+from nightshift.cli.errors import CliError, UsageError
 from nightshift.cli.when import iso
 from nightshift.plan.calendar import Calendar, Event, Override
+from nightshift.plan.capacity import CapacityPlan
 from nightshift.records.model import OverrideRecord
 
 if TYPE_CHECKING:
@@ -22,12 +23,25 @@ def calendars(stack: Stack, overrides: Mapping[str, OverrideRecord]) -> dict[str
 
 def calendar(stack: Stack, group: str, record: OverrideRecord | None = None) -> Calendar:
     """One group's calendar under its override."""
-    from nightshift.settings.to_plan import shifts_of
+    from nightshift.settings.to_plan import calendar_of
 
-    settings = stack.groups[group]
     override = Override(record.state, record.until) if record else None
-    zone = settings.timezone or stack.site.timezone
-    return Calendar(shifts_of(settings), zone, settings.nodes, override)
+    return calendar_of(stack.site, stack.groups[group], override)
+
+
+def capacity_of(stack: Stack, group: str) -> CapacityPlan:
+    """How one group buys its nodes."""
+    from nightshift.settings.to_plan import capacity_plan
+
+    return capacity_plan(stack.region, stack.groups[group])
+
+
+def arch_of(stack: Stack) -> str:
+    """The CPU architecture of every group, for which the one image must be made. Raises CliError."""
+    kinds = {capacity_of(stack, group).arch for group in stack.groups}
+    if len(kinds) > 1:
+        raise CliError(f"the groups' types are of {', '.join(sorted(kinds))}: one image can't serve them")
+    return kinds.pop()
 
 
 def known_groups(stack: Stack, asked: list[str]) -> list[str]:
