@@ -13,7 +13,7 @@ from botocore.exceptions import BotoCoreError, ClientError, NoCredentialsError, 
 
 _CONNECT_S, _READ_S = 5, 20
 """A laptop without network learns it in 15 s with the retries."""
-_GONE = frozenset({"404", "NotFound", "NotFoundException", "NoSuchBucket", "NoSuchEntity"})
+_GONE = frozenset({"404", "NotFound", "NotFoundException", "NoSuchBucket"})
 
 
 class CannotReadAws(Exception):

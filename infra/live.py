@@ -17,52 +17,46 @@ from typing import Any
 from botocore.exceptions import BotoCoreError, ClientError
 
 from infra.clients import CannotReadAws, explain, is_gone
-from infra.live_ec2 import FoundVolume, LivePart, LiveRule, pages, read_rules, read_volumes, readers, tags_of
+from infra.live_ec2 import (
+    FoundVolume,
+    LivePart,
+    LiveRule,
+    pages,
+    read_rules,
+    read_snapshots,
+    read_volumes,
+    readers,
+    tags_of,
+)
 from nightshift.plan import names
 from nightshift.plan.calendar import Override
+from nightshift.plan.changes import RunningGroup
+from nightshift.plan.override import WAKE_END
+from nightshift.plan.shifts import LEAVE, Action
 from nightshift.records.errors import Unreadable
 from nightshift.records.store import Records
 from nightshift.settings.models import Stack
 
-_SERVICES = ("sts", "autoscaling", "iam", "s3", "logs", "dlm", "budgets", "ec2")
+_SERVICES = ("sts", "autoscaling", "iam", "s3", "logs", "dlm", "sns", "budgets", "ec2")
 _THREADS = 24
 
 
 @dataclass(frozen=True)
-class LiveGroup:
-    """An Auto Scaling group of the site; sizes in nodes. `running` leaves out the nodes that drain."""
-
-    group: str
-    desired: int
-    running: int
-    draining: int = 0
-
-
-@dataclass(frozen=True)
-class LiveAction:
-    """A scheduled action of one group as AWS has it; -1 for a size that it leaves alone."""
-
-    group: str
-    name: str
-    recurrence: str | None
-    time_zone: str | None
-    min_size: int
-    max_size: int
-    desired: int
-    start: datetime | None
-
-
-@dataclass(frozen=True)
 class LiveSite:
-    """All that the program knows of what stands. `now` is AWS's clock, not this machine's."""
+    """All that the program knows of what stands. `now` is AWS's clock, not this machine's.
+
+    `groups` counts the nodes that aren't leaving yet. `actions` has the regular scheduled actions of each
+    declared group. `snapshots` gives the GiB of those that the stack file starts volumes from.
+    """
 
     account: str
     partition: str
     now: datetime
     parts: Mapping[str, LivePart] = field(default_factory=dict)
     volumes: tuple[FoundVolume, ...] = ()
-    groups: Mapping[str, LiveGroup] = field(default_factory=dict)
-    actions: tuple[LiveAction, ...] = ()
+    groups: Mapping[str, RunningGroup] = field(default_factory=dict)
+    actions: Mapping[str, tuple[Action, ...]] = field(default_factory=dict)
+    snapshots: Mapping[str, int] = field(default_factory=dict)
     overrides: Mapping[str, Override] = field(default_factory=dict)
     rules: tuple[LiveRule, ...] = ()
     problems: tuple[str, ...] = ()
@@ -99,10 +93,12 @@ class _Reader:
         parts = [submit(reader) for reader in readers(ec2, stack.name)]
         parts += [submit(reader) for reader in (self._roles, self._profiles, self._logs, self._policies)]
         volumes = submit(read_volumes, ec2, stack.name, adopted)
+        sources = {volume.source for volume in stack.volumes.values() if volume.source}
+        snapshots = submit(read_snapshots, ec2, sources)
         groups, actions = submit(self._groups), submit(self._actions)
         account, partition, now = caller.result()
         parts += [submit(self._bucket, kind, account) for kind in ("data", "artifacts")]
-        parts.append(submit(self._budget, account))
+        parts += [submit(self._budget, account), submit(self._topic, account, partition)]
         overrides = submit(self._overrides, account)
         found, problems = _one_per_part([part for future in parts for part in future.result()])
         fences = [part.id for part in found.values() if part.kind == "SecurityGroups"]
@@ -115,7 +111,8 @@ class _Reader:
             parts={**found, **group_parts},
             volumes=tuple(volumes.result()),
             groups=live_groups,
-            actions=tuple(actions.result()),
+            actions=actions.result(),
+            snapshots=snapshots.result(),
             overrides=words,
             rules=tuple(read_rules(ec2, fences)),
             problems=(*problems, *unreadable),
@@ -127,27 +124,28 @@ class _Reader:
         now = parsedate_to_datetime(stamp).astimezone(UTC) if stamp else datetime.now(UTC)
         return str(answer["Account"]), str(answer["Arn"]).split(":")[1], now
 
-    def _groups(self) -> tuple[dict[str, LiveGroup], dict[str, LivePart]]:
+    def _groups(self) -> tuple[dict[str, RunningGroup], dict[str, LivePart]]:
         filters = [{"Name": f"tag:{names.TAG_SITE}", "Values": [self._stack.name]}]
         groups, parts = {}, {}
         for page in pages(self._clients["autoscaling"], "describe_auto_scaling_groups", Filters=filters):
             for item in page["AutoScalingGroups"]:
                 group = tags_of(item).get(names.TAG_GROUP)
                 if group is not None:
-                    groups[group] = _group(group, item)
+                    groups[group] = _running(item)
                     parts[f"group-{group}"] = LivePart(
                         f"group-{group}", str(item["AutoScalingGroupName"]), "AutoScalingGroups"
                     )
         return groups, parts
 
-    def _actions(self) -> list[LiveAction]:
+    def _actions(self) -> dict[str, tuple[Action, ...]]:
         groups = {names.group_name(self._stack.name, group): group for group in self._stack.groups}
-        return [
-            _action(groups[item["AutoScalingGroupName"]], item)
-            for page in pages(self._clients["autoscaling"], "describe_scheduled_actions")
-            for item in page["ScheduledUpdateGroupActions"]
-            if item["AutoScalingGroupName"] in groups
-        ]
+        found: dict[str, list[Action]] = defaultdict(list)
+        for page in pages(self._clients["autoscaling"], "describe_scheduled_actions"):
+            for item in page["ScheduledUpdateGroupActions"]:
+                group = groups.get(item["AutoScalingGroupName"])
+                if group is not None and item["ScheduledActionName"] != WAKE_END:
+                    found[group].append(_action(item))
+        return {group: tuple(actions) for group, actions in found.items()}
 
     def _roles(self) -> list[LivePart]:
         wanted = self._role_names("role")
@@ -211,6 +209,17 @@ class _Reader:
             raise
         return [LivePart("budget", f"{account}:{name}", "Budgets")]
 
+    def _topic(self, account: str, partition: str) -> list[LivePart]:
+        name = names.topic_name(self._stack.name)
+        arn = f"arn:{partition}:sns:{self._stack.region}:{account}:{name}"
+        try:
+            self._clients["sns"].get_topic_attributes(TopicArn=arn)
+        except ClientError as error:
+            if is_gone(error):
+                return []
+            raise
+        return [LivePart("topic", arn, "Topics")]
+
     def _overrides(self, account: str) -> tuple[dict[str, Override], list[str]]:
         bucket = names.bucket_name(self._stack.name, "data", account, self._stack.region)
         records = Records(self._clients["s3"], bucket)
@@ -236,23 +245,20 @@ def _override(records: Records) -> Callable[[str], Override | Unreadable | None]
     return read
 
 
-def _group(group: str, item: Mapping[str, Any]) -> LiveGroup:
+def _running(item: Mapping[str, Any]) -> RunningGroup:
     states = [str(node["LifecycleState"]) for node in item["Instances"]]
-    draining = sum(state.startswith("Terminating") for state in states)
-    return LiveGroup(group, int(item["DesiredCapacity"]), len(states) - draining, draining)
+    staying = sum(not state.startswith("Terminat") for state in states)
+    return RunningGroup(running=staying, desired=int(item["DesiredCapacity"]))
 
 
-def _action(group: str, item: Mapping[str, Any]) -> LiveAction:
-    start = item.get("StartTime")
-    return LiveAction(
-        group=group,
+def _action(item: Mapping[str, Any]) -> Action:
+    return Action(
         name=str(item["ScheduledActionName"]),
-        recurrence=item.get("Recurrence"),
-        time_zone=item.get("TimeZone"),
-        min_size=int(item.get("MinSize", -1)),
-        max_size=int(item.get("MaxSize", -1)),
-        desired=int(item.get("DesiredCapacity", -1)),
-        start=start.astimezone(UTC) if start else None,
+        recurrence=str(item.get("Recurrence", "")),
+        time_zone=str(item.get("TimeZone", "")),
+        desired=int(item.get("DesiredCapacity", LEAVE)),
+        min_size=int(item.get("MinSize", LEAVE)),
+        max_size=int(item.get("MaxSize", LEAVE)),
     )
 
 

@@ -166,6 +166,19 @@ def _volume(item: Raw) -> FoundVolume:
     return FoundVolume(volume, bool(item.get("Encrypted")))
 
 
+def read_snapshots(ec2: Any, ids: Iterable[str]) -> dict[str, int]:
+    """GiB of each of the given snapshots that exists and may be used."""
+    wanted = sorted(ids)
+    if not wanted:
+        return {}
+    filters = [{"Name": "snapshot-id", "Values": wanted}]
+    return {
+        str(item["SnapshotId"]): int(item["VolumeSize"])
+        for page in pages(ec2, "describe_snapshots", Filters=filters)
+        for item in page.get("Snapshots", ())
+    }
+
+
 def tags_of(item: Raw) -> dict[str, str]:
     """`Tags` as a dict."""
     return {str(tag["Key"]): str(tag["Value"]) for tag in item.get("Tags", ())}

@@ -9,7 +9,6 @@ import pulumi
 from pulumi_aws import ec2
 
 from nightshift.plan.capacity import CapacityPlan
-from nightshift.plan.interfaces import Interface
 
 
 @dataclass(frozen=True)
@@ -23,7 +22,6 @@ class TemplateSpec:
     hop_limit: int
     key_name: str | None
     public_address: bool | None
-    interfaces: tuple[Interface, ...]
     plan: CapacityPlan
 
 
@@ -61,11 +59,11 @@ def interfaces(
             network_card_index=each.card,
             device_index=each.device,
             interface_type=each.kind,
-            associate_public_ip_address=address if len(spec.interfaces) == 1 else None,
+            associate_public_ip_address=address if len(spec.plan.interfaces) == 1 else None,
             security_groups=list(security_groups),
             delete_on_termination="true",
         )
-        for each in spec.interfaces
+        for each in spec.plan.interfaces
     ]
 
 
