@@ -7,9 +7,9 @@ from functools import cache
 from typing import Any
 
 from nightshift.settings.models import Stack
+from nightshift.settings.problem import Step
 
 Schema = Mapping[str, Any]
-Step = str | int
 
 
 @cache

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from difflib import get_close_matches
 
 from pydantic import BaseModel
+
+from nightshift.catalog.suggest import closest
 
 
 def by_keys(word: str | None, forms: Mapping[str, type[BaseModel]]) -> Callable[[object], str | None]:
@@ -22,12 +23,21 @@ def by_keys(word: str | None, forms: Mapping[str, type[BaseModel]]) -> Callable[
 
 
 def _closest(value: Mapping[str, object], forms: Mapping[str, type[BaseModel]]) -> str | None:
-    keys = {
+    hits = {name: sum(key in known for key in value) for name, known in _keys(forms).items()}
+    best = max(hits, key=lambda name: hits[name])
+    return best if hits[best] else _nearest(value, forms)
+
+
+def _nearest(value: Mapping[str, object], forms: Mapping[str, type[BaseModel]]) -> str | None:
+    """The form with most keys that one of `value` could be a slip of."""
+    near = {
+        name: sum(bool(closest(str(key), known)) for key in value) for name, known in _keys(forms).items()
+    }
+    best = max(near, key=lambda name: near[name])
+    return best if near[best] else None
+
+
+def _keys(forms: Mapping[str, type[BaseModel]]) -> dict[str, list[str]]:
+    return {
         name: [field.alias or key for key, field in form.model_fields.items()] for name, form in forms.items()
     }
-    hits = {name: sum(key in known for key in value) for name, known in keys.items()}
-    near = {
-        name: sum(bool(get_close_matches(key, known, 1)) for key in value) for name, known in keys.items()
-    }
-    best = max(forms, key=lambda name: (hits[name], near[name]))
-    return best if hits[best] or near[best] else None

@@ -7,7 +7,16 @@ from typing import Annotated, Literal
 from pydantic import Discriminator, Field, StringConstraints, Tag
 
 from nightshift.settings.forms import by_keys
-from nightshift.settings.types import ClockTime, Duration, Name, ReservationId, Section, Weekday, expected
+from nightshift.settings.types import (
+    ClockTime,
+    Duration,
+    Name,
+    ReservationId,
+    Section,
+    UtcMinute,
+    Weekday,
+    expected,
+)
 
 
 class Shift(Section):
@@ -48,12 +57,10 @@ class CapacityBlock(Section):
     """A paid reservation with an end; AWS starts ending its nodes 30 minutes before."""
 
     capacity_block: Annotated[ReservationId, Field(description="Reservation id. Change: new nodes.")]
-    ends: Annotated[
-        str,
-        StringConstraints(pattern=r"^20[0-9]{2}-[01][0-9]-[0-3][0-9]T[0-2][0-9]:[0-5][0-9]Z$"),
-        expected("a UTC time to the minute such as 2026-12-24T11:30Z"),
-        Field(description="End of the block, UTC, such as 2026-12-24T11:30Z. Change: in place."),
+    starts: Annotated[
+        UtcMinute | None, Field(default=None, description="Start of the block, UTC. Change: in place.")
     ]
+    ends: Annotated[UtcMinute, Field(description="End of the block, UTC. Change: in place.")]
 
 
 Capacity = Annotated[
@@ -62,7 +69,8 @@ Capacity = Annotated[
     | Annotated[CapacityBlock, Tag("\0block")],
     Discriminator(by_keys(word="\0word", forms={"\0mix": Mix, "\0block": CapacityBlock})),
     expected(
-        "spot, on-demand, {on_demand_base: N, on_demand_percent: N} or {capacity_block: cr-..., ends: ...}"
+        "spot, on-demand, {on_demand_base: N, on_demand_percent: N} or "
+        "{capacity_block: cr-..., starts: ..., ends: ...}"
     ),
 ]
 
@@ -168,11 +176,15 @@ class Group(Section):
         str | None, Field(default=None, description="IANA zone, if not the site's. Change: in place.")
     ]
     shifts: Annotated[
-        tuple[Shift, ...], Field(min_length=1, max_length=60, description="When it is up. Change: in place.")
+        tuple[Shift, ...], Field(min_length=1, max_length=120, description="When it is up. Change: in place.")
     ]
     volumes: Annotated[
         tuple[Name, ...],
-        Field(default=(), max_length=20, description="Volumes it mounts at /data/NAME. Change: new nodes."),
+        Field(
+            default=(),
+            max_length=11,
+            description="Volumes it mounts at /data/NAME, 11 at most (/dev/sdf to sdp). Change: new nodes.",
+        ),
     ]
     runtime: Annotated[
         str, Field(default="torch-2.8-cu128", description="Pinned Python, torch, CUDA. Change: new nodes.")

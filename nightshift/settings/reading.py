@@ -4,21 +4,26 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Mapping
+from datetime import UTC, datetime
 from pathlib import Path
 
 from pydantic import ValidationError
 
-from nightshift.settings import yamltext
+from nightshift.settings import rules, scope, yamltext
 from nightshift.settings.document import NAMESPACE, config_of
 from nightshift.settings.errors import SettingsError
 from nightshift.settings.models import Stack
+from nightshift.settings.problem import Problem
 
 TOPICS = ("site", "volumes", "snapshots", "groups")
 _REGION_KEY = "aws:region"
 
 
-def read_stack(path: Path) -> Stack:
-    """The stack in `path`, a Pulumi.<stack>.yaml. Raises SettingsError with every problem."""
+def read_stack(path: Path, now: datetime | None = None) -> Stack:
+    """The stack in `path`, a Pulumi.<stack>.yaml. Raises SettingsError with every problem.
+
+    `now` (UTC, the present if absent) is where the search for shifts that meet begins.
+    """
     stack = path.name.removeprefix("Pulumi.").removesuffix(".yaml")
     try:
         config, secret = config_of(yamltext.load(path.read_bytes()))
@@ -26,10 +31,12 @@ def read_stack(path: Path) -> Stack:
         raise SettingsError(stack, (f"{path}: {error.strerror}; name a stack file that stands",)) from None
     except yamltext.YamlError as error:
         raise SettingsError(stack, (f"{path.name}: {error}",)) from None
-    return from_config(config, stack, secret)
+    return from_config(config, stack, secret, now)
 
 
-def from_config(raw: Mapping[str, object], stack: str, secret_keys: Collection[str] = ()) -> Stack:
+def from_config(
+    raw: Mapping[str, object], stack: str, secret_keys: Collection[str] = (), now: datetime | None = None
+) -> Stack:
     """The stack in Pulumi's config: `raw` by full keys (`nightshift:site`), JSON text or parsed.
 
     Keys of other namespaces are left alone; `secret_keys` are those that Pulumi decrypted.
@@ -40,7 +47,8 @@ def from_config(raw: Mapping[str, object], stack: str, secret_keys: Collection[s
     given = {"name": stack, "region": raw.get(_REGION_KEY)}
     given |= {key: _parsed(value) for key, value in topics.items() if key not in secret}
     data = {key: value for key, value in given.items() if value is not None}
-    return _validated(data, stack, frozenset(key for key in secret if key in TOPICS or key == _REGION_KEY))
+    hidden = frozenset(key for key in secret if key in TOPICS or key == _REGION_KEY)
+    return _validated(data, stack, hidden, now or datetime.now(UTC))
 
 
 def _is_ours(key: str) -> bool:
@@ -65,17 +73,28 @@ def _frozen(value: object) -> object:
     return value
 
 
-def _validated(data: dict[str, object], stack: str, secret: frozenset[str]) -> Stack:
+def _validated(data: dict[str, object], stack: str, secret: frozenset[str], now: datetime) -> Stack:
     try:
         result = Stack.model_validate(data)
     except ValidationError as error:
-        raise _refusal(error, stack, secret) from None
+        raise _refusal(data, error, stack, secret, now) from None
+    found = rules.findings(scope.whole(result), now)
+    if found:
+        raise _error(stack, found)
     return result
 
 
-def _refusal(error: ValidationError, stack: str, secret: frozenset[str]) -> SettingsError:
-    """Wording and its schema are loaded only here: a sound file never pays for them."""
+def _refusal(
+    data: dict[str, object], error: ValidationError, stack: str, secret: frozenset[str], now: datetime
+) -> SettingsError:
     from nightshift.settings import wording
 
     found = wording.problems(error, secret)
+    return _error(stack, [*found, *rules.findings(scope.sound_parts(data, error), now)])
+
+
+def _error(stack: str, found: list[Problem]) -> SettingsError:
+    """Wording and the schema are loaded only here: a sound file never pays for them."""
+    from nightshift.settings import wording
+
     return SettingsError(stack, wording.lines(found))

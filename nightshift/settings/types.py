@@ -70,6 +70,11 @@ Duration = Annotated[
     expected("minutes or hours such as 45m or 2h"),
 ]
 """Minutes or hours: `45m`, `2h`."""
+UtcMinute = Annotated[
+    str,
+    StringConstraints(pattern=r"^20[0-9]{2}-[01][0-9]-[0-3][0-9]T[0-2][0-9]:[0-5][0-9]Z$"),
+    expected("a UTC time to the minute such as 2026-12-24T11:30Z"),
+]
 
 
 class Section(BaseModel):

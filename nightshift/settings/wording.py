@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from difflib import get_close_matches
-from typing import NamedTuple
 
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
+from nightshift.catalog.suggest import closest
 from nightshift.settings import expectations
-from nightshift.settings.expectations import Step
+from nightshift.settings.problem import Problem, Step, shown
 
-_SHOWN = 60
-"""Characters of a given text that are repeated to the user."""
 _ENCRYPTED = (
     "holds an encrypted value (secure:), but nothing here is a secret; write it in plain text, "
     "and name what a job must keep secret in groups.NAME.job.secrets"
@@ -28,45 +24,6 @@ _COUNTED = {
 }
 
 
-class Problem(NamedTuple):
-    """One line and the path that it sorts by."""
-
-    path: tuple[Step, ...]
-    says: str
-
-    def line(self) -> str:
-        return f"{dotted(self.path)}: {self.says}"
-
-
-def dotted(path: Sequence[Step]) -> str:
-    """`groups.vit.shifts[0].to`; the region and the name go by the words that a user knows."""
-    if tuple(path) == ("region",):
-        return "aws:region"
-    if tuple(path) == ("name",):
-        return "stack name"
-    text = "".join(f"[{step}]" if isinstance(step, int) else f".{_quoted(step)}" for step in path)
-    return text.removeprefix(".")
-
-
-def _quoted(step: str) -> str:
-    plain = step.replace("_", "").replace("-", "")
-    return step if plain.isascii() and plain.isalnum() else shown(step)
-
-
-def shown(value: object) -> str:
-    """A given value, short; never the content of lists and mappings, which may hold anything."""
-    if value is None:
-        return "nothing"
-    if isinstance(value, str):
-        cut = value if len(value) <= _SHOWN else value[: _SHOWN - 3] + "..."
-        return json.dumps(cut, ensure_ascii=False)
-    if isinstance(value, Mapping):
-        return "a mapping" if value else "an empty mapping"
-    if isinstance(value, list | tuple):
-        return "a list" if value else "an empty list"
-    return str(value).lower() if isinstance(value, bool | float) else str(value)
-
-
 def problems(error: ValidationError, secret: Collection[str]) -> list[Problem]:
     """Every error in words. `secret` are the topics that are encrypted, hence absent: one line each."""
     hidden = {"region" if key == "aws:region" else key for key in secret}
@@ -76,7 +33,7 @@ def problems(error: ValidationError, secret: Collection[str]) -> list[Problem]:
 
 
 def lines(found: Iterable[Problem]) -> tuple[str, ...]:
-    """Each problem once, in the order of the schema: Pulumi sorts keys, so `up` cannot know the file's order."""
+    """Each problem once, in the order of the schema; the file's order is lost to `up`, Pulumi sorts keys."""
     ordered = sorted(set(found), key=lambda problem: (expectations.position(problem.path), problem.says))
     return tuple(problem.line() for problem in ordered)
 
@@ -104,9 +61,9 @@ def _problem(detail: ErrorDetails) -> Problem:
 
 def unknown_key(key: str, allowed: Sequence[str]) -> str:
     """What to say of a key that nothing reads."""
-    close = get_close_matches(key.lower().replace("-", "_"), allowed, 1)
+    close = closest(key.replace("-", "_"), allowed)
     if close:
-        return f'unknown key, did you mean "{close[0]}"?'
+        return f'unknown key, did you mean "{close}"?'
     return f"unknown key, allowed are {', '.join(allowed)}; take it out"
 
 

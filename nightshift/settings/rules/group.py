@@ -1,0 +1,138 @@
+"""Rules of a group by itself: what it names, how long things take, its job and its people."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from urllib.parse import urlsplit
+
+from nightshift.plan import zones
+from nightshift.plan.errors import PlanError
+from nightshift.plan.shifts import compile_actions
+from nightshift.settings.group import Group, Job
+from nightshift.settings.problem import Problem, Step
+from nightshift.settings.rules.common import no_such, repeated
+from nightshift.settings.scope import Scope
+from nightshift.settings.to_plan import minutes, shifts_of
+
+_MINUTES = {"boot": (1, 120), "drain": (1, 60)}
+"""A hook's heartbeat is at most 7200 s; a longer drain would cost more than what it saves."""
+_IDLE_MINUTES = (5, 24 * 60)
+_SYSTEM_USERS = frozenset(
+    [
+        "root",
+        "daemon",
+        "bin",
+        "sys",
+        "sync",
+        "games",
+        "man",
+        "lp",
+        "mail",
+        "news",
+        "uucp",
+        "proxy",
+        "backup",
+        "list",
+        "irc",
+        "nobody",
+        "sshd",
+        "syslog",
+        "ubuntu",
+        "admin",
+        "ec2-user",
+        "ssm-user",
+        "nightshift",
+        "dcv",
+        "chrony",
+        "dbus",
+        "messagebus",
+        "landscape",
+        "tcpdump",
+        "polkitd",
+    ]
+)
+"""Accounts that Ubuntu and Amazon Linux images bring along, and our own."""
+
+
+def findings(scope: Scope) -> Iterator[Problem]:
+    """The groups' problems."""
+    for name, group in sorted(scope.groups.items()):
+        path: tuple[Step, ...] = ("groups", name)
+        if group.timezone and (why := zones.zone_problem(group.timezone)):
+            yield Problem((*path, "timezone"), why)
+        yield from _shifts(path, group)
+        yield from _times(path, group)
+        yield from _volumes(path, group, scope)
+        yield from _people(path, group)
+        if group.job:
+            yield from _job((*path, "job"), group.job, group.volumes)
+
+
+def _shifts(path: tuple[Step, ...], group: Group) -> Iterator[Problem]:
+    for index, shift in enumerate(group.shifts):
+        yield from repeated((*path, "shifts", index, "days"), shift.days, "the day")
+    try:
+        compile_actions(shifts_of(group), "Etc/UTC", group.nodes)
+    except PlanError as error:
+        for why in error.problems:
+            yield Problem((*path, "shifts"), why.removeprefix("shifts: "))
+
+
+def _times(path: tuple[Step, ...], group: Group) -> Iterator[Problem]:
+    given = [(key, getattr(group, key), bounds) for key, bounds in _MINUTES.items()]
+    for key, text, (least, most) in given:
+        if not least <= minutes(text) <= most:
+            yield Problem((*path, key), f'given "{text}", expected {least}m to {most}m')
+    if group.idle and not _IDLE_MINUTES[0] <= minutes(group.idle.lasting) <= _IDLE_MINUTES[1]:
+        yield Problem((*path, "idle", "for"), f'given "{group.idle.lasting}", expected 5m to 24h')
+
+
+def _volumes(path: tuple[Step, ...], group: Group, scope: Scope) -> Iterator[Problem]:
+    yield from repeated((*path, "volumes"), group.volumes, "the volume")
+    for index, name in enumerate(group.volumes):
+        at = (*path, "volumes", index)
+        if name not in scope.volume_names:
+            yield Problem(at, no_such("volume", name, sorted(scope.volume_names), "volumes"))
+        elif group.nodes > 1 and name in scope.volumes and scope.volumes[name].per == "site":
+            yield Problem(
+                at,
+                f'given "{name}", which one node can mount, but the group has nodes: {group.nodes}; '
+                f"write per: node in volumes.{name}, or take it out here",
+            )
+
+
+def _people(path: tuple[Step, ...], group: Group) -> Iterator[Problem]:
+    yield from repeated((*path, "users"), group.users, "the user")
+    for index, user in enumerate(group.users):
+        if user in _SYSTEM_USERS:
+            yield Problem(
+                (*path, "users", index), f'given "{user}", which images bring along; take another name'
+            )
+
+
+def _job(path: tuple[Step, ...], job: Job, volumes: tuple[str, ...]) -> Iterator[Problem]:
+    yield from repeated((*path, "secrets"), job.secrets, "the secret")
+    if job.repo.startswith("/"):
+        if not any(job.repo == f"/data/{name}" or job.repo.startswith(f"/data/{name}/") for name in volumes):
+            known = ", ".join(f"/data/{name}" for name in volumes) or "none, the group mounts no volume"
+            yield Problem(
+                (*path, "repo"), f'given "{job.repo}", expected a path on a volume of the group: {known}'
+            )
+        return
+    if _has_login(job.repo):
+        yield Problem(
+            (*path, "repo"),
+            "holds a login, which would stand in clear text on every node; write the URL without it "
+            "and put a token into Secrets Manager, named in secrets",
+        )
+    if job.ref is None:
+        yield Problem(
+            (*path, "ref"), "missing, a Git URL needs a pinned commit or tag; add it, such as ref: 3f2c1d0"
+        )
+
+
+def _has_login(url: str) -> bool:
+    try:
+        return "@" in urlsplit(url).netloc
+    except ValueError:
+        return "@" in url and not url.startswith("git@")
