@@ -31,7 +31,7 @@ SERVICES = {
 SHARED_MODELS = ("_retry.json", "endpoints.json", "partitions.json", "sdk-default-configuration.json")
 SKIPPED_SUFFIXES = (".pyc", ".pyi", ".typed", ".so")
 SKIPPED_NAMES = ("examples-1.json", "examples-1.json.gz")
-SKIPPED_FOLDERS = ("__pycache__", "docs", "examples")
+SKIPPED_FOLDERS = ("__pycache__", "examples")
 _EPOCH = (1980, 1, 1, 0, 0, 0)
 """The earliest time that a zip can hold; any fixed one gives the same bytes."""
 
