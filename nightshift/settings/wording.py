@@ -94,4 +94,6 @@ def _remedy(given: object, wanted: str) -> str:
 
 
 def _wants_text(wanted: str) -> bool:
-    return not wanted.startswith(("a whole number", "a list", "a mapping", "true or false", "one of"))
+    return "{" not in wanted and not wanted.startswith(
+        ("a whole number", "a list", "a mapping", "true or false", "one of")
+    )
