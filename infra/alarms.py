@@ -12,6 +12,7 @@ from math import ceil
 
 from nightshift.plan import names
 from nightshift.settings.models import Stack
+from nightshift.settings.to_plan import minutes
 
 GROUP_NAMESPACE = "AWS/AutoScaling"
 BOOT_FAILURES = 3
@@ -61,11 +62,6 @@ def group_alarms(stack: Stack, group: str) -> tuple[AlarmSpec, ...]:
         _not_ready(stack.name, group),
         _stuck(stack.name, group, sized, boot_min),
     )
-
-
-def minutes(duration: str) -> int:
-    """`45m` or `2h`, as the stack file writes them."""
-    return int(duration[:-1]) * (60 if duration.endswith("h") else 1)
 
 
 def _no_capacity(site: str, group: str, sized: dict[str, str], boot_min: int) -> AlarmSpec:

@@ -111,14 +111,14 @@ def signed(
 
 def s3_get(node: Node, key: str) -> bytes:
     host = f"https://{node['bucket']}.s3.{node['region']}.{node['suffix']}"
-    base = f"{node['endpoint']}/{node['bucket']}" if node["endpoint"] else host
+    base = f"{node['endpoint'].rstrip('/')}/{node['bucket']}" if node["endpoint"] else host
     url, now = f"{base}/{urllib.parse.quote(key)}", datetime.now(UTC)
     headers = signed(credentials(), node["region"], "s3", "GET", url, b"", now)
     return send(url, headers=headers, timeout_s=60)
 
 
 def query(node: Node, service: str, fields: dict[str, str]) -> None:
-    base = node["endpoint"] or f"https://{service}.{node['region']}.{node['suffix']}"
+    base = node["endpoint"].rstrip("/") or f"https://{service}.{node['region']}.{node['suffix']}"
     url, body, now = base + "/", urllib.parse.urlencode(fields).encode(), datetime.now(UTC)
     send(url, body, signed(credentials(), node["region"], service, "POST", url, body, now), "POST")
 
