@@ -98,9 +98,13 @@ def quotas(client: Any, wanted: Sequence[QuotaNeed]) -> list[Finding]:
 
 
 def _quota(client: Any, need: QuotaNeed) -> Finding:
-    answer = client.get_service_quota(ServiceCode="ec2", QuotaCode=need.code)
-    have = int(answer["Quota"]["Value"])
     topic = f"quota {need.code}"
+    try:
+        answer = client.get_service_quota(ServiceCode="ec2", QuotaCode=need.code)
+    except client.exceptions.NoSuchResourceException:
+        says = f"{need.name}: {need.vcpus} vCPUs wanted at once; AWS doesn't say what is allowed"
+        return Finding("warn", topic, says, "look under Service Quotas, EC2, in the console")
+    have = int(answer["Quota"]["Value"])
     says = f"{need.name}: {need.vcpus} vCPUs wanted at once, {have} allowed"
     if have >= need.vcpus:
         return Finding("ok", topic, says)

@@ -1,4 +1,4 @@
-"""What stands between this machine and a running site: tools, credentials, zone, offers, quotas, image, buckets.
+"""What is missing between this machine and a running site: tools, credentials, zone, offers, quotas, image.
 
 Reads only. Each line says ok, warn or fail, and what to do.
 """
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from nightshift.cli.aws import Aws
     from nightshift.settings.models import Stack
 
-_TOPIC = 16
+_TOPIC = 18
 
 
 def options(parser: argparse.ArgumentParser) -> None:

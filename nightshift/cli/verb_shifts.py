@@ -18,7 +18,7 @@ from nightshift.cli.overrides import try_overrides
 from nightshift.cli.site import calendars, event_data, override_data
 from nightshift.cli.strip import week_strip
 from nightshift.cli.text import table, wrap
-from nightshift.cli.when import ahead, iso, parse_until, utc_text
+from nightshift.cli.when import ahead, iso, parse_until, utc_text, who
 from nightshift.plan.calendar import Calendar, Event
 from nightshift.plan.instants import local_text, zone_of
 from nightshift.records.model import OverrideRecord
@@ -94,7 +94,7 @@ def _next(facts: Facts, name: str, one: Calendar) -> str:
     if record is None or not record.in_force(facts.now):
         return said
     until = local_text(record.until, zone_of(one.zone))
-    return f"{said}; override: {record.state} until {until}, by {record.by}"
+    return f"{said}; override: {record.state} until {until}, by {who(record.by)}"
 
 
 def _strip(facts: Facts, groups: Mapping[str, Calendar]) -> list[str]:

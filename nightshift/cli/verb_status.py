@@ -13,7 +13,7 @@ from nightshift.cli.site import calendars, event_data, override_data
 from nightshift.cli.status_facts import Disk, StatusFacts, gather
 from nightshift.cli.text import table, wrap
 from nightshift.cli.verdicts import Verdict, judge
-from nightshift.cli.when import ahead, iso, utc_text
+from nightshift.cli.when import ahead, iso, utc_text, who
 from nightshift.plan.calendar import Calendar
 from nightshift.plan.instants import local_text, zone_of
 
@@ -90,21 +90,23 @@ def _groups(stack: Stack, facts: StatusFacts, groups: dict[str, Calendar]) -> li
 
 def _nodes(facts: StatusFacts) -> list[str]:
     rows = [
-        [node.id, group.name, node.type, node.state, _node_says(facts, node)]
+        [node.id, group.name, node.type, node.state, _ready(facts, node), _age(facts, node)]
         for group in facts.groups.values()
         for node in group.nodes
     ]
-    return table(["NODE", "GROUP", "TYPE", "STATE", "SAYS"], rows) if rows else []
+    return table(["NODE", "GROUP", "TYPE", "STATE", "READY", "FOR"], rows) if rows else []
 
 
-def _node_says(facts: StatusFacts, node: LiveNode) -> str:
-    machine, verdict = facts.machines.get(node.id), facts.spoken.readiness.get(node.id)
-    age = f"{machine.buying}, {ahead(facts.now - machine.launched)}" if machine else "gone from EC2"
+def _ready(facts: StatusFacts, node: LiveNode) -> str:
+    verdict = facts.spoken.readiness.get(node.id)
     if verdict is None:
-        return f"{age}, no verdict yet"
-    if verdict.ready:
-        return f"{age}, ready since {utc_text(verdict.at)}"
-    return f"{age}, NOT READY: {verdict.failed}"
+        return "no verdict"
+    return "yes" if verdict.ready else "NO"
+
+
+def _age(facts: StatusFacts, node: LiveNode) -> str:
+    machine = facts.machines.get(node.id)
+    return f"{ahead(facts.now - machine.launched)} {machine.buying}" if machine else "gone"
 
 
 def _notes(stack: Stack, facts: StatusFacts, groups: dict[str, Calendar]) -> list[str]:
@@ -114,7 +116,7 @@ def _notes(stack: Stack, facts: StatusFacts, groups: dict[str, Calendar]) -> lis
         record = facts.spoken.overrides.get(name)
         if record and record.in_force(facts.now):
             until = local_text(record.until, zone)
-            lines += wrap(f"{name}: override: {record.state} until {until}, by {record.by}", 2)
+            lines += wrap(f"{name}: override: {record.state} until {until}, by {who(record.by)}", 2)
         if run := facts.spoken.runs.get(name):
             done = "finished" if run.done else "unfinished"
             at = local_text(run.at, zone)

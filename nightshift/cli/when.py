@@ -74,7 +74,7 @@ def _date(text: str, zone: str) -> datetime | None:
 def ahead(span: timedelta) -> str:
     """A distance as people say it: `45 min`, `27 h`, `6 days`."""
     minutes = max(0, round(span.total_seconds() / 60))
-    if minutes < 120:
+    if minutes < 60:
         return f"{minutes} min"
     if minutes < 72 * 60:
         return f"{round(minutes / 60)} h"
@@ -89,3 +89,8 @@ def utc_text(at: datetime) -> str:
 def iso(at: datetime) -> str:
     """`2026-12-02T12:00:00Z`, as every JSON answer writes instants."""
     return f"{at.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}"
+
+
+def who(arn: str) -> str:
+    """The part of an ARN that people know: `user/ana`, `assumed-role/lab/ana`."""
+    return arn.rpartition(":")[2]
