@@ -12,6 +12,7 @@ from nightshift.plan.instants import first_instant, local_text, require_aware, z
 from nightshift.plan.shifts import Action, compile_actions, is_whole_week, week_windows
 
 WAKE_END = "wake-end"
+_SECOND = timedelta(seconds=1)
 _MINUTE = timedelta(minutes=1)
 _DAY = timedelta(days=1)
 
@@ -54,7 +55,7 @@ def action_start_times(calendar: Calendar, now: datetime) -> dict[str, datetime]
     whole_week = is_whole_week(week_windows(calendar.shifts))
     starts: dict[str, datetime] = {}
     for action in moved:
-        if next_firing(action, now + _MINUTE) >= override.until:
+        if next_firing(action, now + _SECOND) >= override.until:
             continue
         start = override.until if whole_week else next_firing(action, override.until)
         while start in starts.values():
@@ -129,7 +130,7 @@ def _verb(
     puts = []
     for action in compile_actions(calendar.shifts, calendar.zone, calendar.nodes):
         if old.get(action.name) != new.get(action.name):
-            start = new.get(action.name) or next_firing(action, now + _MINUTE)
+            start = new.get(action.name) or next_firing(action, now + _SECOND)
             puts.append(ActionPut(action.name, action.recurrence, action.time_zone, action.desired, start))
     one_off = _wake_end(after)
     if one_off:

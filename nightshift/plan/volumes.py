@@ -126,12 +126,13 @@ def _adoption_problems(
 
 
 def _unnamed(mine: dict[Key, list[LiveVolume]], wanted: dict[Key, VolumeSpec]) -> Iterator[str]:
-    homeless = sorted(name for name, index in wanted if not mine.get((name, index)))
+    homeless = sorted({name for name, index in wanted if not mine.get((name, index))})
     for key, found in mine.items():
         if key in wanted:
             continue
         for volume in found:
-            rename = f" (was it renamed to {' or '.join(homeless)}?)" if homeless else ""
+            others = [name for name in homeless if name != key[0]]
+            rename = f" (was it renamed to {' or '.join(others)}?)" if others else ""
             yield (
                 f"volume {_label(key)}: {volume.id} ({volume.size_gib} GiB, {volume.zone}) is alive and "
                 f"the file no longer names it{rename}; put it back, or write adopt: {volume.id} under its "
@@ -159,4 +160,4 @@ def _elsewhere(key: Key, volume: LiveVolume, zone: str) -> str:
 
 def _label(key: Key) -> str:
     name, index = key
-    return f'"{name}"' if index == 0 else f'"{name}" ({index})'
+    return f'"{name}"' if index == 0 else f'"{name}" (index {index})'
