@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 
-from nightshift.settings.yamltext import OddKey, YamlError
+from nightshift.settings.yamltext import NULL_KEY, OddKey, YamlError
 
 NAMESPACE = "nightshift"
 """The Pulumi project's name; keys without a namespace belong to it."""
@@ -14,23 +14,39 @@ _PULUMI_TEXTS = ("secretsprovider", "encryptedkey", "encryptionsalt")
 
 def config_of(document: object) -> tuple[dict[str, object], frozenset[str]]:
     """The config by full keys, and the keys that hold encrypted values. Raises YamlError."""
-    top = _texts(document, "the file", "a mapping with config: at the top")
+    top = _mapping(document, "the file", "a mapping with config: at the top")
+    odd = next((key for key in top if isinstance(key, OddKey)), None)
+    if odd is not None:
+        raise YamlError(f"the key {odd} at the top is no text; the file needs config: and nothing else")
     for key in _PULUMI_TEXTS:
         if isinstance(top.get(key), dict | list):
             raise YamlError(
                 f"{key} belongs to Pulumi and must be text; put back what `pulumi stack init` wrote"
             )
+    config = _config(_mapping(top.get("config"), "config", "a mapping such as nightshift:site: {...}"))
+    secret = frozenset(key for key, value in config.items() if _encrypted(value))
+    given = {key: _as_pulumi_gives(value) for key, value in config.items() if key not in secret}
+    return {**given, **dict.fromkeys(secret, "")}, secret
+
+
+def _config(given: Mapping[str, object]) -> dict[str, object]:
+    """Once one key is no text, Pulumi adds no namespace to any; a null key it drops."""
+    bare = not any(isinstance(key, OddKey) for key in given)
     config: dict[str, object] = {}
-    for key, value in _texts(top.get("config"), "config", "a mapping such as nightshift:site: {...}").items():
-        name = full_key(key)
+    for key, value in given.items():
+        if isinstance(key, OddKey) and key == NULL_KEY:
+            continue
+        name = full_key(key) if bare or ":" in key else ""
+        if not name:
+            raise YamlError(
+                f'"{key}" under config: is no config key beside one that is no text; write namespace:name'
+            )
         if name in config:
             raise YamlError(
                 f"{name} stands twice under config:, with and without a namespace; keep one of them"
             )
         config[name] = value
-    secret = frozenset(key for key, value in config.items() if _encrypted(value))
-    given = {key: _as_pulumi_gives(value) for key, value in config.items() if key not in secret}
-    return {**given, **dict.fromkeys(secret, "")}, secret
+    return config
 
 
 def full_key(key: str) -> str:
@@ -45,14 +61,11 @@ def full_key(key: str) -> str:
     return key
 
 
-def _texts(value: object, where: str, expected: str) -> Mapping[str, object]:
+def _mapping(value: object, where: str, expected: str) -> Mapping[str, object]:
     if value is None:
         return {}
     if not isinstance(value, dict):
         raise YamlError(f"{where} must be {expected}")
-    for key in value:
-        if isinstance(key, OddKey):
-            raise YamlError(f"the key {key} in {where} is no text; keys must be {expected}")
     return value
 
 

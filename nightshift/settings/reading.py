@@ -56,7 +56,12 @@ def _is_ours(key: str) -> bool:
 
 
 def _parsed(value: object) -> object:
-    """JSON text parsed, anything else as it is; lists as tuples, which is what strict models take."""
+    """JSON text parsed, anything else as it is; lists as tuples, which is what strict models take.
+
+    Empty text is what Pulumi gives for a key without a value.
+    """
+    if value == "":
+        return None
     if isinstance(value, str):
         try:
             value = json.loads(value)

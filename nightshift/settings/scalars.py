@@ -8,7 +8,7 @@ follows neither YAML 1.1 nor 1.2 in full: `on` and `07:00` are text, `0777` is o
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime, timedelta, timezone
+from datetime import datetime
 
 _WORDS: dict[str, bool | float | None] = {
     **dict.fromkeys(("true", "True", "TRUE"), True),
@@ -22,7 +22,7 @@ _INTEGER = re.compile(
     r"(?P<sign>[-+]?)(?:(?P<hex>0[xX][0-9a-fA-F]+)|(?P<oct>0[oO]?[0-7]+)|(?P<bin>0[bB][01]+)|(?P<dec>0|[1-9][0-9]*))"
 )
 _FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
-_DOT_FLOAT = re.compile(r"\.[0-9]+(?:[eE][-+]?[0-9]+)?")
+_DOT_FLOAT = re.compile(r"\.[0-9]+(?:_[0-9]+)*(?:[eE][-+]?[0-9]+(?:_[0-9]+)*)?")
 _TIME = re.compile(
     r"(?P<date>[0-9]{4}-[0-9]{1,2}-[0-9]{1,2})"
     r"(?:(?P<gap>[Tt]| +)(?P<clock>[0-9]{1,2}:[0-9]{1,2}:[0-9]{1,2})(?:[.,](?P<part>[0-9]+))?"
@@ -38,7 +38,7 @@ def plain(text: str) -> object:
     if text in _WORDS:
         return _WORDS[text]
     if text[0] == ".":
-        return as_number(text) if _DOT_FLOAT.fullmatch(text) else text
+        return as_number(text.replace("_", "")) if _DOT_FLOAT.fullmatch(text) else text
     if text[0] not in "+-0123456789":
         return text
     stamp = timestamp(text)
@@ -81,20 +81,22 @@ def timestamp(text: str) -> str | None:
         return None
     year, month, day = (int(part) for part in match["date"].split("-"))
     hour, minute, second = (int(part) for part in (match["clock"] or "0:0:0").split(":"))
+    offset = _offset(match["zone"] or "Z")
     try:
-        moment = datetime(year, month, day, hour, minute, second, tzinfo=_zone(match["zone"]))
+        moment = datetime(year or 4, month, day, hour, minute, second)
     except ValueError:
         return None
     part = (match["part"] or "")[:9].rstrip("0")
-    offset = moment.strftime("%z")
-    label = "UTC" if offset == "+0000" else offset
-    return f"{moment:%Y-%m-%d %H:%M:%S}{'.' if part else ''}{part} {offset} {label}"
+    tail = f"{year:04d}-{moment:%m-%d %H:%M:%S}{'.' if part else ''}{part}"
+    return f"{tail} {offset} {'UTC' if offset == '+0000' else offset}" if offset else None
 
 
-def _zone(text: str | None) -> timezone:
-    if text in (None, "Z"):
-        return UTC
-    hours, minutes = int(text[1:3]), int(text[4:6])
-    if hours > 23 or minutes > 59:
-        raise ValueError(text)
-    return timezone(timedelta(hours=hours, minutes=minutes) * (-1 if text[0] == "-" else 1))
+def _offset(zone: str) -> str | None:
+    """`+05:30` as Go prints it; its bounds are 24 hours and 60 minutes."""
+    if zone == "Z":
+        return "+0000"
+    hours, minutes = int(zone[1:3]), int(zone[4:6])
+    if hours > 24 or minutes > 60:
+        return None
+    total = hours * 60 + minutes
+    return f"{zone[0] if total else '+'}{total // 60:02d}{total % 60:02d}"

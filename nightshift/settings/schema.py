@@ -43,7 +43,7 @@ def text() -> str:
 
 
 def _tidy(node: object) -> object:
-    """Without the titles that pydantic makes of field names, and with names that break their pattern refused."""
+    """Without the titles that pydantic makes of field names; names that break their pattern refused."""
     if isinstance(node, list):
         return [_tidy(item) for item in node]
     if not isinstance(node, dict):

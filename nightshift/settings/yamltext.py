@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import math
 from typing import Final
 
 import yaml
@@ -19,6 +20,10 @@ _PLAIN: Final = "plain"
 _MERGE: Final = "merge"
 _MAX_NODES: Final = 200_000
 """Nodes after all aliases are followed; a stack of 400 groups has some 20 000."""
+
+
+NULL_KEY: Final = "<nil>"
+"""How Go prints a key that is null."""
 
 
 class OddKey(str):
@@ -47,6 +52,7 @@ def load(data: bytes) -> object:
     parser = _Parser(data.removeprefix(b"\xef\xbb\xbf"))
     try:
         node = parser.get_node() if parser.check_node() else None
+        parser.check_node()
     except yaml.MarkedYAMLError as error:
         raise YamlError(_say(error)) from None
     except (yaml.YAMLError, UnicodeDecodeError):
@@ -77,7 +83,12 @@ class _Builder:
         if self._count > _MAX_NODES:
             raise YamlError("its aliases unfold to too much; write the values out")
         if isinstance(node, yaml.ScalarNode):
-            return _scalar(node)
+            value = _scalar(node)
+            if isinstance(value, float) and not math.isfinite(value):
+                raise YamlError(
+                    f"{_line(node)}: {node.value} is no number that a stack can hold; write another"
+                )
+            return value
         if id(node) in self._open:
             raise YamlError(f"{_line(node)}: an anchor holds itself; write the value out")
         self._open.add(id(node))
@@ -134,7 +145,7 @@ def _key(node: yaml.ScalarNode) -> str:
     if isinstance(value, str):
         return value
     if value is None:
-        return OddKey("<nil>")
+        return OddKey(NULL_KEY)
     return OddKey(str(value).lower())
 
 
@@ -165,7 +176,10 @@ _CHECKS = {
 
 
 def _binary(node: yaml.ScalarNode) -> str:
+    """Go's JSON puts U+FFFD for each byte that is no UTF-8."""
     try:
-        return base64.b64decode("".join(node.value.split()), validate=True).decode()
-    except (binascii.Error, UnicodeDecodeError):
-        raise YamlError(f"{_line(node)}: !!binary must be base64 of text; write the text itself") from None
+        data = base64.b64decode(node.value.translate({10: None, 13: None}), validate=True)
+    except (binascii.Error, ValueError):
+        raise YamlError(f"{_line(node)}: !!binary must be base64; write the text itself") from None
+    text = data.decode(errors="surrogateescape")
+    return "".join("\ufffd" if "\ud800" <= sign <= "\udfff" else sign for sign in text)
