@@ -29,7 +29,7 @@ from nightshift.emulator.engine.schema import unknown_inputs
 PROVIDER_DIED = 3
 _DETAILS = "grpc-status-details-bin"
 _RESOURCE_CALLS = ("Check", "Diff", "Create", "Read", "Update", "Delete")
-_PLAIN_CALLS = ("Parameterize", "GetSchema", "CheckConfig", "DiffConfig", "Configure", "GetMapping", "GetMappings")
+_PLAIN_CALLS = ("Handshake", "Attach", "GetSchema", "CheckConfig", "DiffConfig", "Configure", "Cancel")
 _LAST_WORDS_S = 1.0
 
 
@@ -58,12 +58,6 @@ class Proxy(provider_pb2_grpc.ResourceProviderServicer):
         answer = self._forward("Invoke", request, context, None)
         translate.invoke_answer(token, answer)
         return answer
-
-    def Cancel(self, request: empty_pb2.Empty, context: grpc.ServicerContext) -> empty_pb2.Empty:
-        """Pass the wish on. A cancelled bridge takes no more work, so the proxy ends with the run."""
-        self._forward("Cancel", request, context, None)
-        threading.Timer(_LAST_WORDS_S, os._exit, (PROVIDER_DIED,)).start()
-        return empty_pb2.Empty()
 
     def _resource_call(self, name: str) -> Callable[[Message, grpc.ServicerContext], Message]:
         def call(request: Message, context: grpc.ServicerContext) -> Message:

@@ -1,6 +1,6 @@
 """Where the SDK and the bridge disagree about a property: its name, or one value against a list of one.
 
-pulumi-aws overrides some names and lifts some lists of one; the bridge shows Terraform's own. EXCEPTIONS names each
+pulumi-aws overrides some names and lifts some lists of one; the bridge shows Terraform's own. DIFFERENCES names each
 place once, by the SDK's path; everything not named is the same on both sides. Values are google.protobuf ones.
 """
 
@@ -15,8 +15,12 @@ SIGNATURE = "4dabf18193072939515e22adb298388d"
 """The engine's mark of a wrapped value (a secret, an output): the wrapped one stands under `value`."""
 
 
+KEPT = "__nightshift_bridge_state"
+"""Where a resource's state keeps the bridge's own form of it."""
+
+
 @dataclass(frozen=True)
-class Exception_:
+class Difference:
     """One place: the SDK's path in `token`, the bridge's name of its last part, and whether the bridge has a list of one."""
 
     token: str
@@ -28,19 +32,21 @@ class Exception_:
 _LIFECYCLE = "aws:s3/bucketLifecycleConfiguration:BucketLifecycleConfiguration"
 _DLM = "aws:dlm/lifecyclePolicy:LifecyclePolicy"
 
-EXCEPTIONS: tuple[Exception_, ...] = (
-    Exception_("aws:cloudwatch/metricAlarm:MetricAlarm", "name", "alarmName"),
-    Exception_("aws:sns/topicSubscription:TopicSubscription", "topic", "topicArn"),
-    Exception_("aws:ec2/securityGroup:SecurityGroup", "ingress", "ingresses"),
-    Exception_("aws:ec2/securityGroup:SecurityGroup", "egress", "egresses"),
-    Exception_(_DLM, "policyDetails.resourceLocations", "resourceLocations", single=True),
-    Exception_(_DLM, "policyDetails.schedules[].createRule.times", "times", single=True),
-    Exception_(
+DIFFERENCES: tuple[Difference, ...] = (
+    Difference("aws:cloudwatch/metricAlarm:MetricAlarm", "name", "alarmName"),
+    Difference("aws:sns/topicSubscription:TopicSubscription", "topic", "topicArn"),
+    Difference("aws:ec2/securityGroup:SecurityGroup", "ingress", "ingresses"),
+    Difference("aws:ec2/securityGroup:SecurityGroup", "egress", "egresses"),
+    Difference(_DLM, "policyDetails.resourceLocations", "resourceLocations", single=True),
+    Difference(_DLM, "policyDetails.schedules[].createRule.times", "times", single=True),
+    Difference(
         _LIFECYCLE, "rules[].abortIncompleteMultipartUpload", "abortIncompleteMultipartUploads", single=True
     ),
-    Exception_(_LIFECYCLE, "rules[].expiration", "expirations", single=True),
-    Exception_(_LIFECYCLE, "rules[].filter", "filters", single=True),
-    Exception_(
+    Difference(_LIFECYCLE, "rules[].expiration", "expirations", single=True),
+    Difference(_LIFECYCLE, "rules[].filter", "filters", single=True),
+    Difference(_LIFECYCLE, "rules[].filter.and", "ands", single=True),
+    Difference(_LIFECYCLE, "rules[].filter.tag", "tags", single=True),
+    Difference(
         _LIFECYCLE, "rules[].noncurrentVersionExpiration", "noncurrentVersionExpirations", single=True
     ),
 )
@@ -63,13 +69,13 @@ class Shape:
 def shape_of(token: str) -> Shape | None:
     """The differences of one type, or None when both sides agree on all of it."""
     root = Shape("")
-    for row in EXCEPTIONS:
+    for row in DIFFERENCES:
         if row.token == token:
             _graft(root, row)
     return root if root.below else None
 
 
-def _graft(root: Shape, row: Exception_) -> None:
+def _graft(root: Shape, row: Difference) -> None:
     names = row.path.replace("[]", "").split(".")
     here = root
     for name in names[:-1]:
@@ -96,6 +102,28 @@ def to_sdk(properties: struct_pb2.Struct, shape: Shape) -> None:
             lifted = _lifted(value) if child.single else value
             if lifted is not None:
                 properties.fields[name].CopyFrom(lifted)
+
+
+def state_to_sdk(state: struct_pb2.Struct, shape: Shape) -> None:
+    """An answer's state in the SDK's form, the bridge's own beside it.
+
+    The bridge keeps in its state how each value was spelled (an empty list, a null): a round trip through the
+    SDK's form loses that, and the bridge refuses the state. So its own form travels along, word for word.
+    """
+    kept = struct_pb2.Struct()
+    kept.CopyFrom(state)
+    to_sdk(state, shape)
+    state.fields[KEPT].struct_value.CopyFrom(kept)
+
+
+def state_to_bridge(state: struct_pb2.Struct, shape: Shape) -> None:
+    """A request's state in the bridge's form: the one it gave, or else the SDK's, rewritten."""
+    if KEPT in state.fields:
+        kept = struct_pb2.Struct()
+        kept.CopyFrom(state.fields[KEPT].struct_value)
+        state.CopyFrom(kept)
+    else:
+        to_bridge(state, shape)
 
 
 def _take(properties: struct_pb2.Struct, name: str) -> struct_pb2.Value:

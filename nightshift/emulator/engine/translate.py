@@ -9,7 +9,6 @@ from pulumi.runtime.proto import provider_pb2
 from nightshift.emulator.engine import shapes, tokens
 
 _REQUEST_STRUCTS = ("olds", "news", "old_inputs", "old_outputs", "properties", "inputs")
-_ANSWER_STRUCTS = ("properties", "inputs")
 _ANSWER_PATHS = ("replaces", "stables", "diffs")
 
 
@@ -27,7 +26,7 @@ def request(message: Message, shape: shapes.Shape | None) -> None:
         return
     for name in _REQUEST_STRUCTS:
         if _has(message, name):
-            shapes.to_bridge(getattr(message, name), shape)
+            shapes.state_to_bridge(getattr(message, name), shape)
     _replace(
         getattr(message, "ignoreChanges", None),
         lambda path: shapes.path_to_bridge(path, shape),
@@ -38,9 +37,10 @@ def answer(message: Message, shape: shapes.Shape | None) -> None:
     """Rewrite a resource answer in place: property names, paths of a diff, failures."""
     if shape is None:
         return
-    for name in _ANSWER_STRUCTS:
-        if _has(message, name):
-            shapes.to_sdk(getattr(message, name), shape)
+    if _has(message, "inputs"):
+        shapes.to_sdk(message.inputs, shape)  # ty: ignore[unresolved-attribute]
+    if _has(message, "properties"):
+        shapes.state_to_sdk(message.properties, shape)  # ty: ignore[unresolved-attribute]
     for name in _ANSWER_PATHS:
         _replace(getattr(message, name, None), lambda path: shapes.path_to_sdk(path, shape))
     if isinstance(message, provider_pb2.DiffResponse):
