@@ -94,8 +94,11 @@ class Artifacts(pulumi.ComponentResource):
         return bucket
 
     def _closed(self, name: str, bucket: s3.Bucket, policy: dict[str, object], keep: bool) -> None:
-        """What guards a kept bucket is kept with it. One after the other: S3 refuses two settings at once."""
-        kept = keep or None
+        """What guards a bucket stays or goes with it.
+
+        S3 answers 409 when the policy and the public access block of a bucket are set at the same time.
+        """
+        stays, goes = (True, None) if keep else (None, bucket)
         public = s3.BucketPublicAccessBlock(
             f"{name}-public",
             bucket=bucket.id,
@@ -103,22 +106,25 @@ class Artifacts(pulumi.ComponentResource):
             block_public_policy=True,
             ignore_public_acls=True,
             restrict_public_buckets=True,
-            opts=child(self, retain=kept),
+            opts=child(self, retain=stays, deleted_with=goes),
         )
         owner = s3.BucketOwnershipControls(
             f"{name}-owner",
             bucket=bucket.id,
             rule=s3.BucketOwnershipControlsRuleArgs(object_ownership="BucketOwnerEnforced"),
-            opts=child(self, depends_on=(public,), retain=kept),
+            opts=child(self, depends_on=(public,), retain=stays, deleted_with=goes),
         )
         s3.BucketServerSideEncryptionConfiguration(
-            f"{name}-encryption", bucket=bucket.id, rules=[_ENCRYPTED], opts=child(self, retain=kept)
+            f"{name}-encryption",
+            bucket=bucket.id,
+            rules=[_ENCRYPTED],
+            opts=child(self, retain=stays, deleted_with=goes),
         )
         s3.BucketPolicy(
             f"{name}-tls",
             bucket=bucket.id,
             policy=to_json(policy),
-            opts=child(self, depends_on=(public, owner), retain=kept),
+            opts=child(self, depends_on=(public, owner), retain=stays, deleted_with=goes),
         )
 
     def _artifact(self, name: str, artifact: Artifact, bucket: s3.Bucket) -> s3.BucketObjectv2:
@@ -139,7 +145,7 @@ class Artifacts(pulumi.ComponentResource):
             key=manifest_key(group),
             content=text,
             content_type="application/json",
-            opts=child(self),
+            opts=child(self, deleted_with=bucket),
         )
 
 
