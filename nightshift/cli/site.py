@@ -7,9 +7,11 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from nightshift.cli.errors import CliError, UsageError
-from nightshift.cli.when import iso
+from nightshift.cli.text import wrap
+from nightshift.cli.when import iso, who
 from nightshift.plan.calendar import Calendar, Event, Override
 from nightshift.plan.capacity import CapacityPlan
+from nightshift.plan.instants import local_text, zone_of
 from nightshift.records.model import OverrideRecord
 
 if TYPE_CHECKING:
@@ -76,3 +78,11 @@ def override_data(record: OverrideRecord | None, now: datetime) -> dict[str, obj
     if record is None or not record.in_force(now):
         return None
     return {"state": record.state, "until": iso(record.until), "by": record.by, "at": iso(record.at)}
+
+
+def override_lines(group: str, record: OverrideRecord | None, calendar: Calendar, now: datetime) -> list[str]:
+    """An override in force as people read it; nothing once it is past."""
+    if record is None or not record.in_force(now):
+        return []
+    until = local_text(record.until, zone_of(calendar.zone))
+    return wrap(f"{group}: override: {record.state} until {until}, by {who(record.by)}", 2)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from nightshift.cli.answer import Answer
 from nightshift.cli.context import Context
 from nightshift.cli.errors import PROBLEM
+from nightshift.cli.site import capacity_of
 from nightshift.cli.text import wrap
 
 if TYPE_CHECKING:
@@ -32,7 +33,13 @@ def run(args: argparse.Namespace, here: Context) -> Answer:
         stack = read_stack(file.path)
     except SettingsError as error:
         return refused(file.name, error.problems)
-    return sound(stack, ())
+    return sound(stack, notes(stack))
+
+
+def notes(stack: Stack) -> list[str]:
+    """What the plan chose where the file leaves a choice."""
+    found = {group: capacity_of(stack, group).notes for group in stack.groups}
+    return [f"groups.{group}: {note}" for group, each in found.items() for note in each]
 
 
 def refused(stack: str, problems: Sequence[str]) -> Answer:

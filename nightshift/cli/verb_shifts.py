@@ -15,10 +15,10 @@ from nightshift.cli.answer import Answer
 from nightshift.cli.context import Context
 from nightshift.cli.errors import UsageError
 from nightshift.cli.overrides import try_overrides
-from nightshift.cli.site import calendars, event_data, override_data
+from nightshift.cli.site import calendars, event_data, override_data, override_lines
 from nightshift.cli.strip import week_strip
 from nightshift.cli.text import table, wrap
-from nightshift.cli.when import ahead, iso, parse_until, utc_text, who
+from nightshift.cli.when import ahead, iso, parse_until, utc_text
 from nightshift.plan.calendar import Calendar, Event
 from nightshift.plan.instants import local_text, zone_of
 from nightshift.records.model import OverrideRecord
@@ -83,18 +83,18 @@ def _groups(facts: Facts, groups: Mapping[str, Calendar]) -> list[str]:
     rows = []
     for name, one in groups.items():
         nodes = f"{one.nodes} node" if one.nodes == 1 else f"{one.nodes} nodes"
-        rows.append([name, "up" if one.is_up(facts.now) else "down", nodes, _next(facts, name, one)])
-    return table(["GROUP", "NOW", "WHEN UP", "NEXT"], rows)
+        rows.append([name, "up" if one.is_up(facts.now) else "down", nodes, _next(facts, one)])
+    spoken = [
+        line
+        for name, one in groups.items()
+        for line in override_lines(name, facts.overrides.get(name), one, facts.now)
+    ]
+    return [*table(["GROUP", "NOW", "WHEN UP", "NEXT"], rows), *spoken]
 
 
-def _next(facts: Facts, name: str, one: Calendar) -> str:
+def _next(facts: Facts, one: Calendar) -> str:
     event = one.next_event(facts.now)
-    said = f"{event.kind} {event.local}, in {ahead(event.at - facts.now)}" if event else "no change"
-    record = facts.overrides.get(name)
-    if record is None or not record.in_force(facts.now):
-        return said
-    until = local_text(record.until, zone_of(one.zone))
-    return f"{said}; override: {record.state} until {until}, by {who(record.by)}"
+    return f"{event.kind} {event.local}, in {ahead(event.at - facts.now)}" if event else "no change"
 
 
 def _strip(facts: Facts, groups: Mapping[str, Calendar]) -> list[str]:

@@ -9,11 +9,11 @@ from nightshift.cli.answer import Answer
 from nightshift.cli.context import Context
 from nightshift.cli.errors import FINE, PROBLEM
 from nightshift.cli.live import LiveGroup, LiveNode
-from nightshift.cli.site import calendars, event_data, override_data
+from nightshift.cli.site import calendars, event_data, override_data, override_lines
 from nightshift.cli.status_facts import Disk, StatusFacts, gather
 from nightshift.cli.text import table, wrap
 from nightshift.cli.verdicts import Verdict, judge
-from nightshift.cli.when import ahead, iso, utc_text, who
+from nightshift.cli.when import ahead, iso, utc_text
 from nightshift.plan.calendar import Calendar
 from nightshift.plan.instants import local_text, zone_of
 
@@ -113,10 +113,7 @@ def _notes(stack: Stack, facts: StatusFacts, groups: dict[str, Calendar]) -> lis
     lines: list[str] = []
     for name, calendar in groups.items():
         zone = zone_of(calendar.zone)
-        record = facts.spoken.overrides.get(name)
-        if record and record.in_force(facts.now):
-            until = local_text(record.until, zone)
-            lines += wrap(f"{name}: override: {record.state} until {until}, by {who(record.by)}", 2)
+        lines += override_lines(name, facts.spoken.overrides.get(name), calendar, facts.now)
         if run := facts.spoken.runs.get(name):
             done = "finished" if run.done else "unfinished"
             at = local_text(run.at, zone)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -93,8 +94,9 @@ def _aws(monkeypatch: pytest.MonkeyPatch, project: Project) -> Iterator[Callable
     for name, value in keys.items():
         monkeypatch.setenv(name, value)
     project.env |= keys
+    client: Any = boto3.client
     with mock_aws():
-        yield lambda service: boto3.client(service, region_name="us-east-1")
+        yield lambda service: client(service, region_name="us-east-1")
 
 
 @pytest.fixture(name="deployed")
@@ -154,3 +156,18 @@ def _deployed(aws: Callable[[str], Any], project: Project) -> Callable[[str], An
 
 def data_bucket() -> str:
     return names.bucket_name("lab", "data", ACCOUNT, "us-east-1")
+
+
+@pytest.fixture(name="golden")
+def _golden() -> Callable[[str, Any], None]:
+    """Compare lines with golden/NAME.txt, at most 80 wide. NIGHTSHIFT_GOLDEN=write renews the file."""
+
+    def compare(name: str, lines: Any) -> None:
+        file = Path(__file__).with_name("golden") / f"{name}.txt"
+        text = "".join(f"{line}\n" for line in lines)
+        if os.environ.get("NIGHTSHIFT_GOLDEN") == "write":
+            file.write_text(text)
+        assert text == file.read_text()
+        assert max(map(len, lines)) <= 80
+
+    return compare

@@ -25,7 +25,7 @@ _UNASKED: list[tuple[Exception, str]] = [
     (sdk.ReadTimeoutError(endpoint_url="https://x"), "can't be reached"),
     (sdk.ConnectionClosedError(endpoint_url="https://x"), "can't be reached"),
     (sdk.ProxyConnectionError(proxy_url="http://x", error="y"), "can't be reached"),
-    (sdk.SSLError(endpoint_url="https://x", error="y"), "can't be reached"),
+    (sdk.SSLError(endpoint_url="https://x", error=OSError("y")), "can't be reached"),
     (sdk.DataNotFoundError(data_path="x"), "gave up"),
 ]
 _REFUSED = [

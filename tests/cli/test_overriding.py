@@ -17,6 +17,7 @@ from nightshift.records.store import Records, override_key
 
 Clients = Callable[[str], Any]
 VIT = "nightshift-lab-vit"
+BASE: Any = botocore.client.BaseClient
 WRITES = {
     "PutObject",
     "DeleteObject",
@@ -49,14 +50,14 @@ def _override(aws: Clients, group: str = "vit") -> tuple[str, str] | None:
 def _calls(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The writing calls in their order."""
     made: list[str] = []
-    original: Any = botocore.client.BaseClient._make_api_call  # type: ignore[attr-defined]
+    original = BASE._make_api_call
 
     def record(self: Any, operation: str, kwargs: Any) -> Any:
         if operation in WRITES:
             made.append(operation)
         return original(self, operation, kwargs)
 
-    monkeypatch.setattr(botocore.client.BaseClient, "_make_api_call", record)
+    monkeypatch.setattr(BASE, "_make_api_call", record)
     return made
 
 
@@ -132,7 +133,7 @@ def test_a_dry_run_shows_everything_and_does_nothing(
 def test_a_wake_that_dies_between_steps_is_healed_by_saying_it_again(
     deployed: Clients, project: Any, monkeypatch: pytest.MonkeyPatch, survived: int
 ) -> None:
-    original: Any = botocore.client.BaseClient._make_api_call  # type: ignore[attr-defined]
+    original = BASE._make_api_call
     left = [survived]
 
     def dying(self: Any, operation: str, kwargs: Any) -> Any:
@@ -144,7 +145,7 @@ def test_a_wake_that_dies_between_steps_is_healed_by_saying_it_again(
 
     project.say("hold", "vit", "--until", "2026-12-05")
     with monkeypatch.context() as broken:
-        broken.setattr(botocore.client.BaseClient, "_make_api_call", dying)
+        broken.setattr(BASE, "_make_api_call", dying)
         assert project.say("wake", "vit", "--until", "2026-12-02 03:00", "--yes") == 1
     assert project.say("wake", "vit", "--until", "2026-12-02 03:00", "--yes") == 0
     assert _override(deployed) == ("up", "12-01 19:00")
