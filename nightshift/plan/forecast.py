@@ -113,7 +113,7 @@ def forecast(
     things with every node up all month.
     """
     start, end = month_bounds(year, month)
-    whole = _hours(start, end)
+    whole = Decimal(_seconds(start, end)) / 3600
     spent = [_group_hours(group, start, end) for group in groups]
     fixed = [*_volume_lines(volumes, region, snapshot_change_percent), *_nat_lines(region, whole, nat)]
     lines, missing, always = [], [], sum((line.usd for line in fixed), Decimal())
@@ -145,20 +145,20 @@ def month_bounds(year: int, month: int) -> tuple[datetime, datetime]:
     return datetime(year, month, 1, tzinfo=UTC), datetime(*following, 1, tzinfo=UTC)
 
 
-def _hours(start: datetime, end: datetime) -> Decimal:
+def _seconds(start: datetime, end: datetime) -> int:
     """Exact: edges lie on whole seconds."""
-    return Decimal(int((end - start).total_seconds())) / 3600
+    return int((end - start).total_seconds())
 
 
 def _group_hours(group: GroupCost, start: datetime, end: datetime) -> GroupHours:
     calendar = group.calendar.without_override()
     nodes = calendar.nodes
-    up = sum((_hours(first, last) for first, last in calendar.intervals(start, end)), Decimal())
+    up = sum(_seconds(first, last) for first, last in calendar.intervals(start, end))
     events = calendar.events(start, end)
     ups = sum(1 for event in events if event.kind == "up")
-    boot = min(up, Decimal(ups * group.boot_minutes) / 60)
-    drain = Decimal((len(events) - ups) * group.drain_minutes) / 60
-    return GroupHours(group.name, up * nodes, boot * nodes, min(drain, _hours(start, end) - up) * nodes)
+    boot = min(up, ups * group.boot_minutes * 60)
+    drain = min((len(events) - ups) * group.drain_minutes * 60, _seconds(start, end) - up)
+    return GroupHours(group.name, *(Decimal(each * nodes) / 3600 for each in (up, boot, drain)))
 
 
 def _group_lines(
