@@ -18,6 +18,7 @@ from moto.core.utils import get_service_model
 
 Environ = dict[str, Any]
 StartResponse = Callable[..., Any]
+Answer = tuple[int, dict[str, str], bytes]
 
 # Signing names that differ from the name of botocore's model.
 MODEL_BY_SIGNING_NAME = {
@@ -139,7 +140,7 @@ def _parse(
     )
 
 
-def result_answer(call: Call, result: Mapping[str, Any] | None) -> tuple[int, dict[str, str], bytes]:
+def result_answer(call: Call, result: Mapping[str, Any] | None) -> Answer:
     """A result in the protocol's own form."""
     assert call.operation is not None
     serializer = get_serializer_class(call.service, call.protocol)(operation_model=call.operation)
@@ -149,9 +150,7 @@ def result_answer(call: Call, result: Mapping[str, Any] | None) -> tuple[int, di
     return int(answer["status_code"]), headers, body if isinstance(body, bytes) else body.encode()
 
 
-def error_answer(
-    call: Call, code: str, message: str, status: int | None = None
-) -> tuple[int, dict[str, str], bytes]:
+def error_answer(call: Call, code: str, message: str, status: int | None = None) -> Answer:
     """An AWS error in the protocol's own form. Without a status: 403 for denials, else what the model says, or 400."""
     assert call.model is not None
     operation = call.operation or OperationModel({}, call.model)
@@ -166,15 +165,17 @@ def error_answer(
     return int(chosen), headers, body if isinstance(body, bytes) else body.encode()
 
 
-def plain_error(message: str, code: str = "NotImplemented", status: int = 400) -> tuple[int, dict[str, str], bytes]:
+def plain_error(message: str, code: str = "NotImplemented", status: int = 400) -> Answer:
     """An error for a request of which not even the protocol is known."""
     text = f"<Error><Code>{code}</Code><Message>{message}</Message></Error>"
     return status, {"Content-Type": "application/xml"}, text.encode()
 
 
-def send(answer: tuple[int, dict[str, str], bytes], start_response: StartResponse) -> Iterable[bytes]:
+def send(answer: Answer, start_response: StartResponse) -> Iterable[bytes]:
     """Write an answer made here."""
     status, headers, body = answer
     fields = [(k, v) for k, v in headers.items() if k.lower() != "content-length"]
-    start_response(f"{status} {'OK' if status < 400 else 'Error'}", [*fields, ("Content-Length", str(len(body)))])
+    start_response(
+        f"{status} {'OK' if status < 400 else 'Error'}", [*fields, ("Content-Length", str(len(body)))]
+    )
     return [body]

@@ -17,7 +17,9 @@ from moto.core.exceptions import ServiceException
 from moto.core.utils import utcnow
 from werkzeug.exceptions import HTTPException
 
+from nightshift.emulator.cloud import CONTROL
 from nightshift.emulator.cloud.call import (
+    Answer,
     AwsError,
     Call,
     Environ,
@@ -84,7 +86,7 @@ class Log:
         self._entries.clear()
 
 
-class _Answer:
+class _Inner:
     """Collects what the inner application answers."""
 
     def __init__(self) -> None:
@@ -99,8 +101,16 @@ class _Answer:
 class Gate:
     """WSGI application: judges in order, first refusal wins; one request at a time, since moto has no locks."""
 
-    def __init__(self, inner: Wsgi, handlers: Mapping[tuple[str, str], Handler], judges: Sequence[Judge], log: Log) -> None:
+    def __init__(
+        self,
+        inner: Wsgi,
+        handlers: Mapping[tuple[str, str], Handler],
+        judges: Sequence[Judge],
+        log: Log,
+        control: Callable[[str, str, bytes], Answer],
+    ) -> None:
         self._inner = inner
+        self._control = control
         self._handlers = handlers
         self._judges = judges
         self.log = log
@@ -109,11 +119,18 @@ class Gate:
     def __call__(self, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
         body = buffer_body(environ)
         with self.lock:
+            if environ.get("PATH_INFO", "").startswith(CONTROL):
+                return send(
+                    self._control(environ["REQUEST_METHOD"], environ["PATH_INFO"], body), start_response
+                )
             return self._answer(environ, body, start_response)
 
     def _answer(self, environ: Environ, body: bytes, start_response: StartResponse) -> Iterable[bytes]:
         call = read_call(environ, body)
-        refusal = self._judge(call)
+        try:
+            refusal = self._judge(call)
+        except Exception as error:  # a fault of a judge must not let the call through, nor end the connection
+            return self._fault(call, error, start_response)
         if refusal is not None:
             self._record(call, refusal.status or 400, refusal.code, refusal.message)
             return send(_refused(call, refusal), start_response)
@@ -131,7 +148,9 @@ class Gate:
             code = str(getattr(error, "error_type", None) or error.code)
             text = str(getattr(error, "message", None) or error.description)
             return self._refuse(call, Refusal(code, text), start_response)
-        except Exception as error:  # a fault of the emulator must reach the client at once, not as a retried 500
+        except (
+            Exception
+        ) as error:  # a fault of the emulator must reach the client at once, not as a retried 500
             return self._fault(call, error, start_response)
         self._record(call, answer[0], "", "")
         return send(answer, start_response)
@@ -151,12 +170,14 @@ class Gate:
         return None
 
     def _pass_on(self, call: Call, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
-        answer = _Answer()
+        answer = _Inner()
         try:
             body = b"".join(self._inner(environ, answer))
         except NotImplementedError:
             return self._refuse(call, _not_implemented(call), start_response)
-        except Exception as error:  # a fault of the emulator must reach the client at once, not as a retried 500
+        except (
+            Exception
+        ) as error:  # a fault of the emulator must reach the client at once, not as a retried 500
             return self._fault(call, error, start_response)
         if _is_moto_dead_end(answer, body):
             return self._refuse(call, _not_implemented(call), start_response)
@@ -173,7 +194,7 @@ class Gate:
         self.log.add(Entry(at, call.service, call.name, call.region, status, error, message, call.access_key))
 
 
-def _refused(call: Call, refusal: Refusal) -> tuple[int, dict[str, str], bytes]:
+def _refused(call: Call, refusal: Refusal) -> Answer:
     if call.model is None:
         return plain_error(refusal.message, refusal.code)
     return error_answer(call, refusal.code, refusal.message, refusal.status)
@@ -184,16 +205,20 @@ def _not_implemented(call: Call) -> Refusal:
     return Refusal("NotImplemented", f"NotImplemented in the emulated AWS: {call.service}.{name}")
 
 
-def _is_moto_dead_end(answer: _Answer, body: bytes) -> bool:
+def _is_moto_dead_end(answer: _Inner, body: bytes) -> bool:
     """moto answers an unknown path with an HTML page, and an unknown action with an empty 404."""
     html = body[:200].lstrip().lower().startswith((b"<!doctype html", b"<html"))
     return html and answer.status in {404, 405, 500, 501}
 
 
-def _error_of(answer: _Answer, body: bytes) -> tuple[str, str]:
+def _error_of(answer: _Inner, body: bytes) -> tuple[str, str]:
     if answer.status < 400:
         return "", ""
     text = body.decode(errors="replace")
-    code: Any = re.search(r"<Code>([^<]*)</Code>", text) or re.search(r'"(?:__type|code)"\s*:\s*"([^"]*)"', text)
-    message: Any = re.search(r"<Message>([^<]*)</Message>", text) or re.search(r'"[mM]essage"\s*:\s*"([^"]*)"', text)
+    code: Any = re.search(r"<Code>([^<]*)</Code>", text) or re.search(
+        r'"(?:__type|code)"\s*:\s*"([^"]*)"', text
+    )
+    message: Any = re.search(r"<Message>([^<]*)</Message>", text) or re.search(
+        r'"[mM]essage"\s*:\s*"([^"]*)"', text
+    )
     return (code[1] if code else str(answer.status)), (message[1] if message else "")

@@ -16,7 +16,9 @@ from nightshift.emulator.cloud.state import STATE, Handlers, Patch
 KEPT = 5_000
 
 
-def record(group: Any, description: str, cause: str, status: str, message: str = "", zone: str = "") -> dict[str, Any]:
+def record(
+    group: Any, description: str, cause: str, status: str, message: str = "", zone: str = ""
+) -> dict[str, Any]:
     """Note one activity of a group, newest first, and give its row."""
     now = utcnow()
     done = status in {"Successful", "Failed", "Cancelled"}

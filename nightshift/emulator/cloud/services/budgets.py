@@ -111,7 +111,10 @@ def _create_notification(call: Call) -> None:
     wanted = _identity(call.params["Notification"])
     if any(_identity(row["Notification"]) == wanted for row in kept["notifications"]):
         raise AwsError("DuplicateRecordException", "Error creating notification - it already exists.")
-    row = {"Notification": _notification(call.params["Notification"]), "Subscribers": call.params["Subscribers"]}
+    row = {
+        "Notification": _notification(call.params["Notification"]),
+        "Subscribers": call.params["Subscribers"],
+    }
     kept["notifications"].append(row)
 
 

@@ -154,7 +154,9 @@ def member(region: str, instance_id: str) -> tuple[Any, InstanceState]:
         for state in group.instance_states:
             if state.instance_id == instance_id:
                 return group, state
-    raise AwsError("ValidationError", f"Instance Id not found - No managed instance found for instance ID: {instance_id}")
+    raise AwsError(
+        "ValidationError", f"Instance Id not found - No managed instance found for instance ID: {instance_id}"
+    )
 
 
 def _set_desired(self: Any, new_capacity: int | None) -> None:
@@ -184,7 +186,12 @@ PATCHES = (
         _set_desired,
         "moto launches and ends at once, without hooks, zones, suspensions, quotas or activities",
     ),
-    Patch(FakeAutoScalingGroup, "active_instances", counted, "instances held by a launching hook count as capacity"),
+    Patch(
+        FakeAutoScalingGroup,
+        "active_instances",
+        counted,
+        "instances held by a launching hook count as capacity",
+    ),
     Patch(
         AutoScalingBackend,
         "notify_terminate_instances",

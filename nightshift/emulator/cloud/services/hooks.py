@@ -66,7 +66,9 @@ def _complete(call: Call) -> None:
 def _beat(call: Call) -> None:
     group = need_group(call.region, call.params["AutoScalingGroupName"])
     hook = call.params["LifecycleHookName"]
-    _, action = waits.find(group, hook, call.params.get("LifecycleActionToken"), call.params.get("InstanceId"))
+    _, action = waits.find(
+        group, hook, call.params.get("LifecycleActionToken"), call.params.get("InstanceId")
+    )
     waits.beat(group, hook, action)
 
 

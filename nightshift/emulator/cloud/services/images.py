@@ -48,7 +48,12 @@ def _init(self: Any, *args: Any, **kwargs: Any) -> None:
 
 HANDLERS: Handlers = {}
 PATCHES = (
-    Patch(amis.Ami, "__init__", _init, "moto gives every image a snapshot of 15 GiB; a root disk is checked against it"),
+    Patch(
+        amis.Ami,
+        "__init__",
+        _init,
+        "moto gives every image a snapshot of 15 GiB; a root disk is checked against it",
+    ),
     Patch(
         amis.Ami,
         "block_device_mappings",

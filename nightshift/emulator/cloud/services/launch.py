@@ -72,7 +72,9 @@ def choices(group: Any) -> list[Choice]:
     policy = group.mixed_instances_policy
     market = (version.data.get("InstanceMarketOptions") or {}).get("MarketType")
     on_demand = sum(1 for state in group.active_instances() if state.instance.lifecycle != "spot")
-    spot = market == "spot" or (bool(policy) and on_demand >= on_demand_share(policy, group.desired_capacity or 0))
+    spot = market == "spot" or (
+        bool(policy) and on_demand >= on_demand_share(policy, group.desired_capacity or 0)
+    )
     subnet = _emptiest(group, subnets)
     types = types_in_order(policy, version.data.get("InstanceType", ""))
     return [Choice(kind, spot, subnet, template, version) for kind in types]
@@ -152,7 +154,10 @@ def run(group: Any, choice: Choice) -> InstanceState:
         nics=nics,
         associate_public_ip=choice.subnet.map_public_ip_on_launch in {True, "true"},
         block_device_mappings=devices,
-        tags={"instance": _instance_tags(group, choice), "volume": spec_tags(data.get("TagSpecifications"), "volume")},
+        tags={
+            "instance": _instance_tags(group, choice),
+            "volume": spec_tags(data.get("TagSpecifications"), "volume"),
+        },
         ebs_optimized=bool(data.get("EbsOptimized")),
         monitoring_state="enabled" if (data.get("Monitoring") or {}).get("Enabled") else "disabled",
         metadata_options=data.get("MetadataOptions") or {},
@@ -178,7 +183,9 @@ def _instance_tags(group: Any, choice: Choice) -> dict[str, str]:
     }
 
 
-def _finish(group: Any, choice: Choice, instance: Any, nics: list[dict[str, Any]], devices: list[dict[str, Any]]) -> None:
+def _finish(
+    group: Any, choice: Choice, instance: Any, nics: list[dict[str, Any]], devices: list[dict[str, Any]]
+) -> None:
     """What run_instances has no argument for."""
     placement = choice.version.data.get("Placement") or {}
     instance.placement.group_name = group.placement_group or placement.get("GroupName") or ""
@@ -189,7 +196,9 @@ def _finish(group: Any, choice: Choice, instance: Any, nics: list[dict[str, Any]
         volume = group.ec2_backend.volumes[block.volume_id]
         ebs = by_device.get(name, {})
         volume.iops = ebs.get("Iops") or volume.iops
-        volume.throughput = ebs.get("Throughput") or volume.throughput or (125 if volume.volume_type == "gp3" else None)
+        volume.throughput = (
+            ebs.get("Throughput") or volume.throughput or (125 if volume.volume_type == "gp3" else None)
+        )
 
 
 def _member(group: Any, choice: Choice, instance: Any) -> InstanceState:

@@ -30,7 +30,9 @@ def _put(call: Call) -> None:
 def _describe(call: Call) -> dict[str, Any]:
     names = call.params.get("AutoScalingGroupNames")
     rows = STATE.notifications[call.region].values()
-    return {"NotificationConfigurations": [r for r in rows if not names or r["AutoScalingGroupName"] in names]}
+    return {
+        "NotificationConfigurations": [r for r in rows if not names or r["AutoScalingGroupName"] in names]
+    }
 
 
 def _delete(call: Call) -> None:

@@ -38,7 +38,9 @@ def _put(call: Call) -> dict[str, Any]:
     row |= {
         "AutoScalingGroupName": group.name,
         "PolicyName": name,
-        "PolicyARN": old["PolicyARN"] if old else f"{arn}:autoScalingGroupName/{group.name}:policyName/{name}",
+        "PolicyARN": old["PolicyARN"]
+        if old
+        else f"{arn}:autoScalingGroupName/{group.name}:policyName/{name}",
         "Alarms": [],
     }
     STATE.scaling_policies[call.region][(group.name, name)] = row
@@ -61,7 +63,9 @@ def _describe(call: Call) -> dict[str, Any]:
 def _find(call: Call) -> dict[str, Any]:
     group, name = call.params.get("AutoScalingGroupName"), call.params["PolicyName"]
     for row in STATE.scaling_policies[call.region].values():
-        if name == row["PolicyARN"] or (name == row["PolicyName"] and group in {None, row["AutoScalingGroupName"]}):
+        if name == row["PolicyARN"] or (
+            name == row["PolicyName"] and group in {None, row["AutoScalingGroupName"]}
+        ):
             return row
     raise AwsError("ValidationError", "PolicyName not found")
 
@@ -77,7 +81,9 @@ def adjustment(row: dict[str, Any], distance: float | None) -> int | None:
         return row.get("ScalingAdjustment")
     for step in row.get("StepAdjustments", ()):
         low, high = step.get("MetricIntervalLowerBound"), step.get("MetricIntervalUpperBound")
-        inside = distance is not None and (low is None or distance >= low) and (high is None or distance < high)
+        inside = (
+            distance is not None and (low is None or distance >= low) and (high is None or distance < high)
+        )
         if inside:
             return step["ScalingAdjustment"]
     return None

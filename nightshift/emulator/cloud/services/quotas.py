@@ -30,7 +30,9 @@ CODES = {
 def quota_code(instance_type: str, spot: bool) -> str:
     """Which quota an instance type counts against: P, G and VT apart, all else standard."""
     family = instance_type.split(".")[0].rstrip("0123456789").lower()
-    kind = "p" if instance_type.startswith("p") else "g" if instance_type.startswith(("g", "vt")) else family[:1]
+    kind = (
+        "p" if instance_type.startswith("p") else "g" if instance_type.startswith(("g", "vt")) else family[:1]
+    )
     return CODES.get((kind, spot), "L-34B43A08" if spot else "L-1216C47A")
 
 
@@ -88,13 +90,17 @@ def _row(region: str, code: str) -> dict[str, Any]:
 def _get(call: Call) -> dict[str, Any]:
     code = call.params["QuotaCode"]
     if call.params["ServiceCode"] != "ec2" or code not in NAMES:
-        raise AwsError("NoSuchResourceException", "The request failed because the specified quota does not exist.")
+        raise AwsError(
+            "NoSuchResourceException", "The request failed because the specified quota does not exist."
+        )
     return {"Quota": _row(call.region, code)}
 
 
 def _list(call: Call) -> dict[str, Any]:
     if call.params["ServiceCode"] != "ec2":
-        raise AwsError("NoSuchResourceException", "The request failed because the specified service does not exist.")
+        raise AwsError(
+            "NoSuchResourceException", "The request failed because the specified service does not exist."
+        )
     return {"Quotas": [_row(call.region, code) for code in NAMES]}
 
 

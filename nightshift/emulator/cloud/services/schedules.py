@@ -71,7 +71,9 @@ def _describe(call: Call) -> dict[str, Any]:
         if (not group or owner == group.rsplit("/", 1)[-1]) and (not names or name in names)
     ]
     if not names:
-        rows = [r for r in rows if (not low or r["StartTime"] >= low) and (not high or r["StartTime"] <= high)]
+        rows = [
+            r for r in rows if (not low or r["StartTime"] >= low) and (not high or r["StartTime"] <= high)
+        ]
     size, start = call.params.get("MaxRecords") or 50, int(call.params.get("NextToken") or 0)
     more = str(start + size) if len(rows) > start + size else None
     return {"ScheduledUpdateGroupActions": rows[start : start + size], "NextToken": more}
@@ -92,7 +94,9 @@ def _batch_delete(call: Call) -> dict[str, Any]:
         try:
             _remove(call.region, call.params["AutoScalingGroupName"], name)
         except AwsError as error:
-            failed.append({"ScheduledActionName": name, "ErrorCode": error.code, "ErrorMessage": error.message})
+            failed.append(
+                {"ScheduledActionName": name, "ErrorCode": error.code, "ErrorMessage": error.message}
+            )
     return {"FailedScheduledActions": failed}
 
 

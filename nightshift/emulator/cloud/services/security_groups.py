@@ -37,5 +37,10 @@ PATCHES = (
         property(_description),
         "moto shows the description of rules with addresses only, so a rule with a group differs on each plan",
     ),
-    Patch(SecurityGroupRule, "__eq__", _same, "moto cannot revoke a rule with a group when the description is left out"),
+    Patch(
+        SecurityGroupRule,
+        "__eq__",
+        _same,
+        "moto cannot revoke a rule with a group when the description is left out",
+    ),
 )

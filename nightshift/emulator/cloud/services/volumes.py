@@ -48,5 +48,10 @@ def _init(self: Any, *args: Any, **kwargs: Any) -> None:
 
 HANDLERS: Handlers = {("ec2", "DetachVolume"): _detach}
 PATCHES = (
-    Patch(Volume, "__init__", _init, "moto leaves throughput of gp3 and iops of gp2 empty; AWS shows the defaults"),
+    Patch(
+        Volume,
+        "__init__",
+        _init,
+        "moto leaves throughput of gp3 and iops of gp2 empty; AWS shows the defaults",
+    ),
 )

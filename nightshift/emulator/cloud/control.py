@@ -1,0 +1,148 @@
+"""The control API: what a rehearsal or a test does to the emulated AWS from outside. JSON in and out.
+
+GET  log                                 requests with service, operation, status, error, message
+POST log            {}                   forget them
+GET  clock                               {"now": ...}
+POST clock          {"now": ISO time}    travel there, forward or back; time runs on from there
+POST settle         {}                   what AWS does by itself as time passes, once: hook deadlines, retried launches
+POST faults         {"insufficient": {"g5.xlarge" | "g5.xlarge@us-east-1a" | "*": launches},
+                     "throttle": {"ec2.AttachVolume" | "ec2.*": calls}}
+POST quotas         {"L-DB2E81BA": vcpus}
+POST capacity-block {"region", "instance_type", "zone", "count", "hours"}
+POST node-credentials {"instance_id"}    session credentials of the instance's role, as IMDS gives them
+GET  hooks                               open lifecycle actions: instance, hook, token, deadline
+POST reset          {}                   forget all resources
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import asdict
+from datetime import datetime
+from typing import Any
+
+from nightshift.emulator.cloud import ACCOUNT, CONTROL, clock
+from nightshift.emulator.cloud.call import AwsError, Call
+from nightshift.emulator.cloud.gate import Log, Refusal
+from nightshift.emulator.cloud.services import capacity
+from nightshift.emulator.cloud.services.reservations import add_block
+from nightshift.emulator.cloud.sessions import node_credentials
+from nightshift.emulator.cloud.state import STATE
+
+Body = Mapping[str, Any]
+
+
+def throttled(call: Call) -> Refusal | None:
+    """The judge of planned throttling; uses up one of its counts."""
+    for key in (f"{call.service}.{call.name}", f"{call.service}.*"):
+        if STATE.faults.throttled.get(key, 0) > 0:
+            STATE.faults.throttled[key] -= 1
+            code = "RequestLimitExceeded" if call.service == "ec2" else "Throttling"
+            return Refusal("SlowDown" if call.service == "s3" else code, "Rate exceeded", 503)
+    return None
+
+
+def _clock(body: Body) -> Body:
+    if "now" in body:
+        clock.set_now(datetime.fromisoformat(body["now"]))
+    return {"now": clock.now().isoformat()}
+
+
+def _settle(_body: Body) -> Body:
+    from moto.autoscaling.models import autoscaling_backends
+
+    for backend in autoscaling_backends[ACCOUNT].values():
+        for group in list(backend.autoscaling_groups.values()):
+            capacity.expire(group)
+            capacity.settle(group)
+    return {}
+
+
+def _faults(body: Body) -> Body:
+    unknown = set(body) - {"insufficient", "throttle"}
+    if unknown:
+        raise ValueError(f"faults: given {sorted(unknown)}, allowed are insufficient and throttle")
+    STATE.faults.insufficient.update(body.get("insufficient", {}))
+    STATE.faults.throttled.update(body.get("throttle", {}))
+    return asdict(STATE.faults)
+
+
+def _quotas(body: Body) -> Body:
+    STATE.quotas.update({code: float(value) for code, value in body.items()})
+    return dict(STATE.quotas)
+
+
+def _block(body: Body) -> Body:
+    block = add_block(
+        body["region"], body["instance_type"], body["zone"], int(body["count"]), float(body["hours"])
+    )
+    return {"id": block}
+
+
+def _hooks(_body: Body) -> Body:
+    rows = []
+    for region, actions in STATE.actions.items():
+        for key, action in actions.items():
+            times = {
+                name: f"{getattr(action, name):%Y-%m-%dT%H:%M:%SZ}"
+                for name in ("started", "deadline", "limit")
+            }
+            named = {
+                "region": region,
+                "instance_id": key.split("/")[0],
+                "hook": action.hook,
+                "token": action.token,
+            }
+            rows.append({**named, **times, "default_result": action.default_result})
+    return {"actions": rows}
+
+
+def _reset(_body: Body) -> Body:
+    from moto.moto_api._internal.models import moto_api_backend
+
+    moto_api_backend.reset()
+    STATE.reset()
+    return {}
+
+
+class Control:
+    """Answers what lies below the control path."""
+
+    def __init__(self, log: Log) -> None:
+        self._log = log
+        self._answers: dict[tuple[str, str], Callable[[Body], Body]] = {
+            ("GET", "log"): lambda _: {"requests": [asdict(entry) for entry in log.entries()]},
+            ("POST", "log"): self._clear,
+            ("GET", "clock"): _clock,
+            ("POST", "clock"): _clock,
+            ("POST", "settle"): _settle,
+            ("POST", "faults"): _faults,
+            ("POST", "quotas"): _quotas,
+            ("POST", "capacity-block"): _block,
+            ("POST", "node-credentials"): lambda body: node_credentials(body["instance_id"]),
+            ("GET", "hooks"): _hooks,
+            ("POST", "reset"): _reset,
+        }
+
+    def _clear(self, _body: Body) -> Body:
+        self._log.clear()
+        return {}
+
+    def answer(self, method: str, path: str, body: bytes) -> tuple[int, dict[str, str], bytes]:
+        """Status, headers and body of one control call; 400 with the reason when it is wrong."""
+        verb = (method, path.removeprefix(CONTROL).strip("/"))
+        handler = self._answers.get(verb)
+        if handler is None:
+            known = ", ".join(f"{m} {name}" for m, name in sorted(self._answers))
+            return _json(404, {"error": f"no {verb[0]} {verb[1]} here; there are: {known}"})
+        try:
+            return _json(200, handler(json.loads(body or b"{}")))
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            return _json(400, {"error": f"{verb[1]}: {type(error).__name__}: {error}"})
+        except AwsError as error:
+            return _json(400, {"error": f"{error.code}: {error.message}"})
+
+
+def _json(status: int, body: Body) -> tuple[int, dict[str, str], bytes]:
+    return status, {"Content-Type": "application/json"}, json.dumps(body).encode()
