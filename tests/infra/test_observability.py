@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import json
+from typing import Any
 
 import pytest
 
@@ -21,7 +22,7 @@ def deployed() -> Recorder:
     return declare()
 
 
-def alarm(kind: str) -> Recorder:
+def alarm(kind: str) -> dict[str, Any]:
     return deployed().one("MetricAlarm", f"observability-alarm-vit-{kind}").inputs
 
 
