@@ -1,4 +1,4 @@
-"""A monitor that records what the program registers, fills what AWS would compute, and knows no other type."""
+"""A monitor that records what the program registers and fills in what AWS would compute."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ class Recorder(pulumi_mocks.MockMonitor):
         super().__init__(_Computed())
         self.recorded: list[Recorded] = []
 
-    def RegisterResource(self, request: Any) -> Any:  # noqa: N802
+    def RegisterResource(self, request: Any) -> Any:
         """As the engine's monitor names it."""
         response = super().RegisterResource(request)
         if request.type != "pulumi:pulumi:Stack":
