@@ -1,5 +1,5 @@
-"""Whether the signer of a call may make it. Operators may do all that bucket policies don't deny; role sessions only
-what their role allows."""
+"""Whether the signer of a call may make it. Operators may do all that bucket policies don't deny;
+role sessions only what their role allows."""
 
 from __future__ import annotations
 

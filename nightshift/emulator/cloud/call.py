@@ -151,7 +151,8 @@ def result_answer(call: Call, result: Mapping[str, Any] | None) -> Answer:
 
 
 def error_answer(call: Call, code: str, message: str, status: int | None = None) -> Answer:
-    """An AWS error in the protocol's own form. Without a status: 403 for denials, else what the model says, or 400."""
+    """An AWS error in the protocol's own form. Without a status: 403 for denials, else what the model
+    says, or 400."""
     assert call.model is not None
     operation = call.operation or OperationModel({}, call.model)
     protocol = call.protocol or str(call.model.protocol)

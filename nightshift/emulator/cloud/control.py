@@ -4,7 +4,7 @@ GET  log                                 requests with service, operation, statu
 POST log            {}                   forget them
 GET  clock                               {"now": ...}
 POST clock          {"now": ISO time}    travel there, forward or back; time runs on from there
-POST settle         {}                   what AWS does by itself as time passes, once: hook deadlines, retried launches
+POST settle         {}                   once what AWS does as time passes: hook deadlines, launches
 POST faults         {"insufficient": {"g5.xlarge" | "g5.xlarge@us-east-1a" | "*": launches},
                      "throttle": {"ec2.AttachVolume" | "ec2.*": calls}}
 POST quotas         {"L-DB2E81BA": vcpus}

@@ -1,4 +1,5 @@
-"""The gate before moto: every AWS request is read, judged, then passed on, and what became of it is logged."""
+"""The gate before moto: every AWS request is read, judged, then passed on, and what became of it is
+logged."""
 
 from __future__ import annotations
 
@@ -99,7 +100,8 @@ class _Inner:
 
 
 class Gate:
-    """WSGI application: judges in order, first refusal wins; one request at a time, since moto has no locks."""
+    """WSGI application: judges in order, first refusal wins; one request at a time, since moto has no
+    locks."""
 
     def __init__(
         self,

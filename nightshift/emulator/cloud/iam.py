@@ -1,7 +1,7 @@
-"""Policy evaluation, pure: documents and a request in, a verdict out. Explicit deny wins, nothing is allowed unless said.
+"""Policy evaluation, pure: documents and a request in, a verdict out.
 
-Rules: IAM User Guide, "Policy evaluation logic", read 2026-11. No kept library does this evaluation for all condition
-operators; moto's own leaves out resources and conditions."""
+Explicit deny wins, nothing is allowed unless said. Rules: IAM User Guide, "Policy evaluation logic", 2026-11.
+No kept library evaluates all condition operators; moto's own leaves out resources and conditions."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ Verdict = Literal["allow", "deny", "none"]
 
 @dataclass(frozen=True)
 class Ask:
-    """One action on one resource. `principal` is an ARN, used by resource policies only; context values are lists."""
+    """One action on one resource. `principal` is an ARN, used by resource policies only; context
+    values are lists."""
 
     action: str
     resource: str
@@ -78,7 +79,8 @@ def _principal_fits(statement: Mapping[str, Any], ask: Ask) -> bool:
 
 
 def _conditions_fit(statement: Mapping[str, Any], ask: Ask) -> bool:
-    """All operators and all their keys must hold. An unknown operator counts as met for Deny and unmet for Allow."""
+    """All operators and all their keys must hold. An unknown operator counts as met for Deny and
+    unmet for Allow."""
     try:
         return all(
             holds(operator, key, wanted, ask.context)

@@ -153,7 +153,8 @@ def texts(value: object) -> list[str]:
 
 
 def holds(operator: str, key: str, wanted: object, context: Context) -> bool:
-    """Whether one key of one operator is met. Raises UnknownOperatorError for an operator that is not known."""
+    """Whether one key of one operator is met. Raises UnknownOperatorError for an operator that is not
+    known."""
     values, allowed = lookup(context, key), texts(wanted)
     if operator == "Null":
         return any((text.lower() == "true") == (values is None) for text in allowed)
@@ -161,10 +162,12 @@ def holds(operator: str, key: str, wanted: object, context: Context) -> bool:
     base = rest.removesuffix("IfExists")
     negated = base in _NEGATED
     test = _TESTS.get(_NEGATED.get(base, base))
-    if test is None or quantifier not in {"", "ForAllValues", "ForAnyValue"}:
+    if test is None:
+        raise UnknownOperatorError(f"condition operator {operator!r}")
+    if quantifier not in {"", "ForAllValues", "ForAnyValue"}:
         raise UnknownOperatorError(f"condition operator {operator!r}")
 
-    def met(value: str) -> bool:
+    def met(value: str, test: Test = test) -> bool:
         return any(test(text, value, context) for text in allowed) != negated
 
     if not values:

@@ -8,8 +8,9 @@ import selectors
 import subprocess
 import sys
 import time
+import urllib.error
 import urllib.request
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -50,7 +51,8 @@ class Cloud:
             self.process.stdout.close()
 
     def control(self, path: str, body: Mapping[str, object] | None = None) -> dict[str, object]:
-        """Call the control API: GET without a body, POST with one. Raises CloudError with the server's words."""
+        """Call the control API: GET without a body, POST with one. Raises CloudError with the
+        server's words."""
         data = None if body is None else json.dumps(body).encode()
         request = urllib.request.Request(f"{self.endpoint}{CONTROL}/{path.lstrip('/')}", data=data)
         opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
@@ -88,7 +90,7 @@ def start_cloud(
     images: Sequence[str] = (),
     quotas: Mapping[str, float] | None = None,
     plain: bool = False,
-) -> Iterator[Cloud]:
+) -> Generator[Cloud]:
     """Run the emulated AWS for the length of a `with` block; it also ends when this process dies.
 
     `images` adds AMI ids (x86_64, /dev/sda1) to the built-in ones. `quotas` sets vCPU quotas by code.

@@ -1,7 +1,7 @@
 """Which actions on which resources a call asks for, in the words of policies.
 
-An operation that is not here cannot be resolved; role sessions are then refused. Names and ARN forms: AWS Service
-Authorization Reference, read 2026-11."""
+An operation that is not here cannot be resolved; role sessions are then refused.
+Names and ARN forms: AWS Service Authorization Reference, read 2026-11."""
 
 from __future__ import annotations
 

@@ -20,7 +20,8 @@ SESSION_SECONDS = 6 * 3600
 
 @dataclass(frozen=True)
 class Principal:
-    """Who signed: a role session, with the role's documents. `instance` is set when the session is a node's."""
+    """Who signed: a role session, with the role's documents. `instance` is set when the session is a
+    node's."""
 
     arn: str
     user_id: str
@@ -70,7 +71,8 @@ def _instance(instance_id: str) -> tuple[str, Any]:
 
 
 def node_credentials(instance_id: str) -> dict[str, Any]:
-    """Session credentials of the instance's role, as IMDS would give them. Raises AwsError when it has none."""
+    """Session credentials of the instance's role, as IMDS would give them. Raises AwsError when it
+    has none."""
     region, instance = _instance(instance_id)
     if instance.state != "running":
         raise AwsError(
@@ -97,7 +99,8 @@ def node_credentials(instance_id: str) -> dict[str, Any]:
 
 
 def principal(access_key: str) -> Principal | None:
-    """The role session that an access key belongs to; None for an operator. Raises AwsError when its role is gone."""
+    """The role session that an access key belongs to; None for an operator. Raises AwsError when its
+    role is gone."""
     if not access_key.startswith("ASIA"):
         return None
     session = sts_backends[ACCOUNT]["aws"].get_assumed_role_from_access_key(access_key)

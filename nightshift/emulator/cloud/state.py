@@ -1,4 +1,5 @@
-"""What the emulated AWS knows beyond moto, in one place, so that it can be reset in one step. Times are naive UTC."""
+"""What the emulated AWS knows beyond moto, in one place, so that it can be reset in one step. Times
+are naive UTC."""
 
 from __future__ import annotations
 
@@ -42,16 +43,18 @@ class LifecycleAction:
 
 @dataclass
 class Faults:
-    """Faults to come. Counts are used up; `insufficient` maps an instance type or `*` to a number of launches."""
+    """Faults to come. Counts are used up; `insufficient` maps an instance type or `*` to a number of
+    launches."""
 
     insufficient: dict[str, int] = field(default_factory=dict)
     throttled: dict[str, int] = field(default_factory=dict)
 
 
-Table = dict[str, dict[str, Any]]
+Row = dict[str, Any]
+Table = dict[str, dict[str, Row]]
 
 
-def _table() -> Table:
+def _table() -> Any:
     return defaultdict(dict)
 
 
@@ -61,12 +64,12 @@ class State:
 
     policies: Table = field(default_factory=_table)
     placement_groups: Table = field(default_factory=_table)
-    schedules: dict[str, dict[tuple[str, str], dict[str, Any]]] = field(default_factory=_table)  # type: ignore[assignment]
-    hooks: dict[str, dict[tuple[str, str], dict[str, Any]]] = field(default_factory=_table)  # type: ignore[assignment]
-    notifications: dict[str, dict[tuple[str, str, str], dict[str, Any]]] = field(default_factory=_table)  # type: ignore[assignment]
+    schedules: dict[str, dict[tuple[str, str], Row]] = field(default_factory=_table)
+    hooks: dict[str, dict[tuple[str, str], Row]] = field(default_factory=_table)
+    notifications: dict[str, dict[tuple[str, str, str], Row]] = field(default_factory=_table)
     activities: dict[str, list[dict[str, Any]]] = field(default_factory=lambda: defaultdict(list))
     actions: dict[str, dict[str, LifecycleAction]] = field(default_factory=lambda: defaultdict(dict))
-    scaling_policies: dict[str, dict[tuple[str, str], dict[str, Any]]] = field(default_factory=_table)  # type: ignore[assignment]
+    scaling_policies: dict[str, dict[tuple[str, str], Row]] = field(default_factory=_table)
     reservations: Table = field(default_factory=_table)
     budgets: dict[str, dict[str, Any]] = field(default_factory=dict)
     quotas: dict[str, float] = field(default_factory=dict)

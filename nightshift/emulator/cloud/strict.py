@@ -1,6 +1,6 @@
 """The constraints of the service's own model, which AWS checks and boto3 and moto mostly don't. Pure.
 
-Required members, lengths, ranges, patterns and enumerations come from botocore's models, so no limit is typed in here."""
+Required members, lengths, ranges, patterns and enumerations come from botocore's models, never from here."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ CODES: Mapping[str, tuple[str, str]] = {
 class Shape(Protocol):
     """As much of botocore's shapes as is read here."""
 
-    name: str
     type_name: str
     metadata: dict[str, Any]
 
 
 class Violation:
-    """One constraint not kept. `text` is worded as AWS words it; `missing` marks an absent required member."""
+    """One constraint not kept. `text` is worded as AWS words it; `missing` marks an absent required
+    member."""
 
     def __init__(self, path: str, text: str, *, missing: bool = False) -> None:
         self.path = path
@@ -48,7 +48,8 @@ class Violation:
 
 @functools.cache
 def compiled(pattern: str) -> Any | None:
-    """A model's pattern for full matches; None for the few that no regular expression engine of ours reads."""
+    """A model's pattern for full matches; None for the few that no regular expression engine of ours
+    reads."""
     astral = pattern.replace(r"\uD800\uDC00-\uDBFF\uDFFF", r"\U00010000-\U0010FFFF")
     try:
         return regex.compile(astral, regex.V0)
@@ -130,7 +131,8 @@ def _structure(shape: Shape, given: object, path: str) -> Iterator[Violation]:
             text = f"Value null at '{where}' failed to satisfy constraint: Member must not be null"
             yield Violation(where, text, missing=True)
     for name, member in structure.members.items():
-        if given.get(name) is not None:
+        absent = given.get(name) == [] and member.serialization.get("location") == "querystring"
+        if given.get(name) is not None and not absent:
             yield from violations(member, given[name], _join(path, name))
 
 
@@ -158,7 +160,7 @@ def violations(shape: Shape, given: object, path: str = "") -> Iterator[Violatio
         yield from check(shape, given, path)
 
 
-def verdict(service: str, shape: Shape | None, params: Mapping[str, Any]) -> tuple[str, str] | None:
+def verdict(service: str, shape: Any, params: Mapping[str, Any]) -> tuple[str, str] | None:
     """AWS's error code and message for a request that breaks its model, or None."""
     found = list(violations(shape, params)) if shape is not None else []
     if not found:

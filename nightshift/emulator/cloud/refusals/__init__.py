@@ -1,6 +1,6 @@
 """The table of sourced refusals: what real AWS says no to beyond its model, and moto accepts.
 
-Every row has one test that runs against this server and against plain moto; a row without a test fails the suite."""
+Every row has one test that runs against this server and against plain moto; a row without one fails them."""
 
 from __future__ import annotations
 

@@ -52,7 +52,10 @@ def _cards(call: Call) -> str | None:
         for kind in _types(call, data or {}):
             cards = _catalogue().get(kind, {}).get("NetworkInfo", {}).get("MaximumNetworkCards", 64)
             if int(nic.get("NetworkCardIndex") or 0) >= cards:
-                return f"{PREFIX}Network card index {nic['NetworkCardIndex']} exceeds the limit for instance type {kind}"
+                return (
+                    f"{PREFIX}Network card index {nic['NetworkCardIndex']} exceeds the limit "
+                    f"for instance type {kind}"
+                )
     return None
 
 
@@ -63,7 +66,8 @@ def _architecture(call: Call) -> str | None:
         known = _catalogue().get(kind, {}).get("ProcessorInfo", {}).get("SupportedArchitectures")
         if known and image.architecture not in known:
             return (
-                f"{PREFIX}The architecture '{','.join(known)}' of the specified instance type does not match the "
+                f"{PREFIX}The architecture '{','.join(known)}' of the specified instance type "
+                "does not match the "
                 f"architecture '{image.architecture}' of the specified AMI."
             )
     return None
@@ -89,7 +93,10 @@ def _offered(call: Call) -> str | None:
         return None
     if any(o["InstanceType"] == kind and o["Location"] == zone for o in offers):
         return None
-    return f"Your requested instance type ({kind}) is not supported in your requested Availability Zone ({zone})."
+    return (
+        f"Your requested instance type ({kind}) is not supported in your requested "
+        f"Availability Zone ({zone})."
+    )
 
 
 def _quota(code: str) -> Condition:

@@ -82,9 +82,15 @@ def _set_outside(call: Call) -> str | None:
     if group is None:
         return None
     if desired > group.max_size:
-        return f"New SetDesiredCapacity value {desired} is above max value {group.max_size} for the AutoScalingGroup."
+        return (
+            f"New SetDesiredCapacity value {desired} is above max value {group.max_size} for "
+            "the AutoScalingGroup."
+        )
     if desired < group.min_size:
-        return f"New SetDesiredCapacity value {desired} is below min value {group.min_size} for the AutoScalingGroup."
+        return (
+            f"New SetDesiredCapacity value {desired} is below min value {group.min_size} for "
+            "the AutoScalingGroup."
+        )
     return None
 
 
@@ -142,7 +148,8 @@ def _in_use(call: Call) -> str | None:
     if group is None or not group.instance_states or call.params.get("ForceDelete"):
         return None
     return (
-        "You cannot delete an AutoScalingGroup while there are instances or pending Spot instance request(s) still in "
+        "You cannot delete an AutoScalingGroup while there are instances or pending Spot "
+        "instance request(s) still in "
         "the group."
     )
 
@@ -154,8 +161,10 @@ def _below_min(call: Call) -> str | None:
     if group.desired_capacity > group.min_size:
         return None
     return (
-        f"Currently, desiredSize equals minSize ({group.min_size}). Terminating instance without replacement will "
-        "violate group's min size constraint. Either set shouldDecrementDesiredCapacity flag to false or lower group's "
+        f"Currently, desiredSize equals minSize ({group.min_size}). Terminating instance without "
+        "replacement will "
+        "violate group's min size constraint. Either set shouldDecrementDesiredCapacity flag to "
+        "false or lower group's "
         "min size."
     )
 

@@ -1,4 +1,5 @@
-"""Refusals of IAM beyond the model, which already holds name lengths and characters. Sizes in characters without blanks."""
+"""Refusals of IAM beyond the model, which already holds name lengths and characters. Sizes in
+characters without blanks."""
 
 from __future__ import annotations
 

@@ -54,7 +54,7 @@ def _pools(call: Call) -> str | None:
 
 
 def _duplicates(call: Call) -> str | None:
-    types = [row.get("InstanceType") for row in _overrides(call) if row.get("InstanceType")]
+    types = [str(row["InstanceType"]) for row in _overrides(call) if row.get("InstanceType")]
     twice = sorted({kind for kind in types if types.count(kind) > 1})
     return f"The mixed instances policy has duplicate instance types: {', '.join(twice)}" if twice else None
 

@@ -55,7 +55,10 @@ def _datapoints(call: Call) -> str | None:
 def _span(call: Call) -> str | None:
     period, total = call.params.get("Period"), call.params.get("EvaluationPeriods") or 1
     if period is not None and period * total > WEEK:
-        return f"Metrics cannot be checked across more than a week (EvaluationPeriods * Period must be <= {WEEK})"
+        return (
+            "Metrics cannot be checked across more than a week (EvaluationPeriods * Period "
+            f"must be <= {WEEK})"
+        )
     return None
 
 

@@ -19,7 +19,8 @@ READ = "2026-11"
 
 @dataclass(frozen=True)
 class Row:
-    """`refuses` gives AWS's message for a call it refuses, else None. It sees the call after the model's own checks."""
+    """`refuses` gives AWS's message for a call it refuses, else None. It sees the call after the
+    model's own checks."""
 
     name: str
     service: str

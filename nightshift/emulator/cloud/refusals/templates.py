@@ -1,9 +1,11 @@
-"""Refusals of launch templates: what is checked when a version is made, and what only when a group uses it (fact B28)."""
+"""Refusals of launch templates: what is checked when a version is made, and what only when a group
+uses it (fact B28)."""
 
 from __future__ import annotations
 
 import base64
 import binascii
+from collections.abc import Callable
 from typing import Any
 
 from moto.core.exceptions import ServiceException
@@ -16,6 +18,7 @@ from nightshift.emulator.cloud.services.templates import find
 MADE = ("CreateLaunchTemplate", "CreateLaunchTemplateVersion")
 USED = ("CreateAutoScalingGroup", "UpdateAutoScalingGroup")
 USER_DATA_BYTES = 16_384
+Check = Callable[[Call, dict[str, Any]], str | None]
 PREFIX = "You must use a valid fully-formed launch template. "
 
 
@@ -57,7 +60,8 @@ def spec(call: Call) -> dict[str, Any] | None:
 
 
 def used(call: Call) -> dict[str, Any] | None:
-    """The data of the version that a group call names; None when it names none or moto refuses the name itself."""
+    """The data of the version that a group call names; None when it names none or moto refuses the
+    name itself."""
     named = spec(call)
     if not named:
         return None
@@ -67,7 +71,7 @@ def used(call: Call) -> dict[str, Any] | None:
         return None
 
 
-def _used(check: Condition | Any) -> Condition:
+def _used(check: Check) -> Condition:
     def refuses(call: Call) -> str | None:
         data = used(call)
         text = check(call, data) if data is not None else None
@@ -78,14 +82,20 @@ def _used(check: Condition | Any) -> Condition:
 
 def _groups_twice(_call: Call, data: dict[str, Any]) -> str | None:
     if data.get("NetworkInterfaces") and (data.get("SecurityGroupIds") or data.get("SecurityGroups")):
-        return "Network interfaces and an instance-level security groups may not be specified on the same request"
+        return (
+            "Network interfaces and an instance-level security groups may not be specified "
+            "on the same request"
+        )
     return None
 
 
 def _public_address(_call: Call, data: dict[str, Any]) -> str | None:
     nics = data.get("NetworkInterfaces") or []
     if len(nics) > 1 and any(nic.get("AssociatePublicIpAddress") for nic in nics):
-        return "The associatePublicIPAddress parameter cannot be specified when launching with multiple network interfaces."
+        return (
+            "The associatePublicIPAddress parameter cannot be specified when launching with "
+            "multiple network interfaces."
+        )
     return None
 
 
@@ -127,9 +137,15 @@ def _profile(_call: Call, data: dict[str, Any]) -> str | None:
     given = data.get("IamInstanceProfile") or {}
     profiles = iam().instance_profiles.values()
     if given.get("Name") and given["Name"] not in {p.name for p in profiles}:
-        return f"Value ({given['Name']}) for parameter iamInstanceProfile.name is invalid. Invalid IAM Instance Profile name"
+        return (
+            f"Value ({given['Name']}) for parameter iamInstanceProfile.name is invalid. "
+            "Invalid IAM Instance Profile name"
+        )
     if given.get("Arn") and given["Arn"] not in {p.arn for p in profiles}:
-        return f"Value ({given['Arn']}) for parameter iamInstanceProfile.arn is invalid. Invalid IAM Instance Profile ARN"
+        return (
+            f"Value ({given['Arn']}) for parameter iamInstanceProfile.arn is invalid. Invalid "
+            "IAM Instance Profile ARN"
+        )
     return None
 
 
@@ -152,7 +168,10 @@ def _root_size(call: Call, data: dict[str, Any]) -> str | None:
             continue
         snapshot = image.ebs_snapshot
         if size < snapshot.volume.size:
-            return f"Volume of size {size}GB is smaller than snapshot '{snapshot.id}', expect size >= {snapshot.volume.size}GB"
+            return (
+                f"Volume of size {size}GB is smaller than snapshot '{snapshot.id}', expect "
+                f"size >= {snapshot.volume.size}GB"
+            )
     return None
 
 
@@ -169,7 +188,7 @@ def _made(name: str, code: str, refuses: Condition, source: str, operations: tup
     return Row(f"template-{name}", "ec2", operations, code, refuses, source)
 
 
-def _in_group(name: str, check: Any, source: str) -> Row:
+def _in_group(name: str, check: Check, source: str) -> Row:
     return Row(f"template-{name}", "autoscaling", USED, "ValidationError", _used(check), source)
 
 

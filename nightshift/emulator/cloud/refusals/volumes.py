@@ -64,7 +64,10 @@ def size_problem(kind: str, size: int | None) -> str | None:
     if size is None or low <= size <= high:
         return None
     side = "smaller" if size < low else "larger"
-    return f"Volume of {size}GiB is {side} than the {'minimum' if size < low else 'maximum'} {low if size < low else high}GiB"
+    return (
+        f"Volume of {size}GiB is {side} than the {'minimum' if size < low else 'maximum'} "
+        f"{low if size < low else high}GiB"
+    )
 
 
 def iops_problem(kind: str, iops: int | None, size: int | None) -> str | None:
@@ -89,7 +92,10 @@ def throughput_problem(kind: str, throughput: int | None, iops: int | None) -> s
     if not low <= throughput <= high:
         return f"Throughput of {throughput} MiB/s is out of range; gp3 allows {low} to {high}."
     if throughput * IOPS_PER_MIBPS > (iops or GP3_BASE_IOPS):
-        return f"Throughput (MiBps) to iops ratio of {throughput / (iops or GP3_BASE_IOPS):.6f} is too high; maximum is 0.250000"
+        return (
+            f"Throughput (MiBps) to iops ratio of {throughput / (iops or GP3_BASE_IOPS):.6f} "
+            "is too high; maximum is 0.250000"
+        )
     return None
 
 
@@ -126,7 +132,10 @@ def _snapshot_size(call: Call) -> str | None:
     size = call.params.get("Size")
     if snapshot is None or size is None or size >= snapshot.volume.size:
         return None
-    return f"Volume of {size}GiB is smaller than snapshot '{snapshot.id}', expect size >= {snapshot.volume.size}GiB"
+    return (
+        f"Volume of {size}GiB is smaller than snapshot '{snapshot.id}', expect size >= "
+        f"{snapshot.volume.size}GiB"
+    )
 
 
 def _shrink(call: Call) -> str | None:
@@ -143,7 +152,8 @@ def _rate(call: Call) -> str | None:
     if len(recent) < MODIFICATIONS_PER_DAY:
         return None
     return (
-        f"You've reached the maximum modification rate per volume limit: {MODIFICATIONS_PER_DAY} in a rolling 24 hours. "
+        f"You've reached the maximum modification rate per volume limit: {MODIFICATIONS_PER_DAY} "
+        "in a rolling 24 hours. "
         "Wait until the oldest leaves the window before modifying the volume again."
     )
 

@@ -1,5 +1,7 @@
-"""What moto lacks or does differently from AWS. Each module gives HANDLERS (operations answered here instead of by
-moto) and PATCHES (replacements inside moto, each with its reason); this is the one place where they are put in."""
+"""What moto lacks or does differently from AWS, and the one place where that is put in.
+
+Each module gives HANDLERS (operations answered here instead of by moto) and PATCHES (replacements inside moto,
+each with its reason)."""
 
 from __future__ import annotations
 
@@ -12,8 +14,10 @@ from nightshift.emulator.cloud.state import Handler, Handlers, Patch
 class Service(Protocol):
     """What a module of this room offers."""
 
-    HANDLERS: Handlers
-    PATCHES: Sequence[Patch]
+    @property
+    def HANDLERS(self) -> Handlers: ...
+    @property
+    def PATCHES(self) -> Sequence[Patch]: ...
 
 
 def modules() -> tuple[Service, ...]:

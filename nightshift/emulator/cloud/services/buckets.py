@@ -1,4 +1,5 @@
-"""Bucket policies are judged at the gate, with conditions and principals; moto's own judging is switched off."""
+"""Bucket policies are judged at the gate, with conditions and principals; moto's own judging is
+switched off."""
 
 from __future__ import annotations
 

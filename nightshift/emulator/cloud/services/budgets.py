@@ -1,4 +1,5 @@
-"""Budgets with notifications, subscribers and tags. moto keeps budgets without updates, subscribers and tags."""
+"""Budgets with notifications, subscribers and tags. moto keeps budgets without updates, subscribers
+and tags."""
 
 from __future__ import annotations
 

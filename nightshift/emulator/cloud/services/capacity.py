@@ -43,7 +43,8 @@ def settle(group: Any, cause: str = "a difference between desired and actual cap
 
 
 def _surplus(group: Any, count: int) -> list[InstanceState]:
-    """Whom to end: the unprotected, those not yet in service first, then the oldest template version, then the oldest."""
+    """Whom to end: the unprotected, those not yet in service first, then the oldest template version,
+    then the oldest."""
     free = [state for state in counted(group) if not state.protected_from_scale_in]
     free.sort(key=_age)
     return free[: max(0, count)]
@@ -55,7 +56,8 @@ def _age(state: InstanceState) -> tuple[bool, int, Any]:
 
 
 def _launch(group: Any, cause: str) -> bool:
-    """Try each choice in order; the first shortage leads to the next type. False when nothing was launched."""
+    """Try each choice in order; the first shortage leads to the next type. False when nothing was
+    launched."""
     why = f"an instance was started in response to {cause}."
     error: AwsError | ServiceException | None = None
     zone = ""

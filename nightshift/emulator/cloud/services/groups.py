@@ -1,4 +1,5 @@
-"""Auto Scaling groups: every attribute kept, updates that leave alone what they don't name, ends that clean up."""
+"""Auto Scaling groups: every attribute kept, updates that leave alone what they don't name, ends that
+clean up."""
 
 from __future__ import annotations
 
@@ -84,7 +85,8 @@ def _assign(group: Any, params: dict[str, Any]) -> None:
 
 
 def _create(call: Call) -> None:
-    """Hooks come first, so that the first instances meet them; the group is filled last, so that it is whole then."""
+    """Hooks come first, so that the first instances meet them; the group is filled last, so that it
+    is whole then."""
     p = call.params
     name = p["AutoScalingGroupName"]
     group = autoscaling(call.region).create_auto_scaling_group(
@@ -148,15 +150,24 @@ def _delete(call: Call) -> None:
         text = f"AutoScalingGroup name not found - AutoScalingGroup '{name}' not found"
         raise AwsError("ValidationError", text)
     if group.instance_states and not call.params.get("ForceDelete"):
-        text = "You cannot delete an AutoScalingGroup while there are instances or pending Spot instance request(s) "
+        text = (
+            "You cannot delete an AutoScalingGroup while there are instances or pending Spot "
+            "instance request(s) "
+        )
         raise AwsError("ResourceInUse", text + "still in the group.")
     group.desired_capacity = 0
     for state in list(group.instance_states):
         capacity.begin_terminate(group, state, "the group was deleted by force", skip_hooks=True)
     del autoscaling(call.region).autoscaling_groups[group.name]
-    for table in (STATE.hooks, STATE.schedules, STATE.notifications, STATE.scaling_policies):
-        for key in [key for key in table[call.region] if key[0] == group.name]:
-            del table[call.region][key]
+    _forget(STATE.hooks[call.region], group.name)
+    _forget(STATE.schedules[call.region], group.name)
+    _forget(STATE.notifications[call.region], group.name)
+    _forget(STATE.scaling_policies[call.region], group.name)
+
+
+def _forget(table: dict[Any, Any], name: str) -> None:
+    for key in [key for key in table if key[0] == name]:
+        del table[key]
 
 
 def _terminate(call: Call) -> dict[str, Any]:
@@ -165,8 +176,10 @@ def _terminate(call: Call) -> dict[str, Any]:
     if decrement and group.desired_capacity <= group.min_size:
         raise AwsError(
             "ValidationError",
-            f"Currently, desiredSize equals minSize ({group.min_size}). Terminating instance without replacement will "
-            "violate group's min size constraint. Either set shouldDecrementDesiredCapacity flag to false or lower "
+            f"Currently, desiredSize equals minSize ({group.min_size}). Terminating instance "
+            "without replacement will "
+            "violate group's min size constraint. Either set shouldDecrementDesiredCapacity "
+            "flag to false or lower "
             "group's min size.",
         )
     cause = f"instance {state.instance_id} was taken out of service in response to a user request"

@@ -1,4 +1,5 @@
-"""Images: the built-in ones, further ids given at the start, and true root device sizes. moto gives all 15 GiB."""
+"""Images: the built-in ones, further ids given at the start, and true root device sizes. moto gives
+all 15 GiB."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Launching one instance of a group with everything its template, override and subnet say.
 
-moto launches with the template's default version and drops profile, metadata options, interfaces and volume tags."""
+moto launches the default version and drops profile, metadata options, interfaces and volume tags."""
 
 from __future__ import annotations
 
@@ -87,7 +87,10 @@ def check_capacity(choice: Choice, region: str) -> None:
     zone, kind = choice.subnet.availability_zone, choice.instance_type
     offers = INSTANCE_TYPE_OFFERINGS["availability-zone"].get(region, ())
     if offers and not any(o["InstanceType"] == kind and o["Location"] == zone for o in offers):
-        text = f"Your requested instance type ({kind}) is not supported in your requested Availability Zone ({zone})."
+        text = (
+            f"Your requested instance type ({kind}) is not supported in your requested "
+            f"Availability Zone ({zone})."
+        )
         raise AwsError("Unsupported", text)
     shortage = STATE.faults.insufficient
     for key in (f"{kind}@{zone}", kind, "*"):
@@ -95,7 +98,8 @@ def check_capacity(choice: Choice, region: str) -> None:
             shortage[key] -= 1
             raise AwsError(
                 "InsufficientInstanceCapacity",
-                f"We currently do not have sufficient {kind} capacity in the Availability Zone you requested ({zone}). "
+                f"We currently do not have sufficient {kind} capacity in the Availability Zone "
+                f"you requested ({zone}). "
                 "Our system will be working on provisioning additional capacity.",
             )
     check_vcpus(region, kind, choice.spot)
@@ -105,7 +109,7 @@ def interfaces(data: dict[str, Any], subnet_id: str) -> list[dict[str, Any]]:
     """The template's interfaces in the group's subnet, or one with the template's security groups.
 
     The key `Slot` keeps each apart, since moto stores them by device index alone."""
-    given = deepcopy(data.get("NetworkInterfaces") or [])
+    given: list[dict[str, Any]] = deepcopy(data.get("NetworkInterfaces") or [])
     if not given:
         given = [{"DeviceIndex": 0, "Groups": list(data.get("SecurityGroupIds") or [])}]
     given.sort(key=lambda nic: (int(nic.get("NetworkCardIndex") or 0), int(nic.get("DeviceIndex") or 0)))

@@ -67,7 +67,8 @@ def check_vcpus(region: str, instance_type: str, spot: bool, count: int = 1) -> 
         raise AwsError("MaxSpotInstanceCountExceeded", "Max spot instance count exceeded")
     raise AwsError(
         "VcpuLimitExceeded",
-        f"You have requested more vCPU capacity than your current vCPU limit of {limit(code):g} allows for the "
+        f"You have requested more vCPU capacity than your current vCPU limit of {limit(code):g} "
+        "allows for the "
         "instance bucket that the specified instance type belongs to. Please visit "
         "http://aws.amazon.com/contact-us/ec2-request to request an adjustment to this limit.",
     )

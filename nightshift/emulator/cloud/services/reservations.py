@@ -16,9 +16,10 @@ from nightshift.emulator.cloud.state import STATE, Handlers, Patch
 
 def _add(call: Call, kind: str, zone: str, count: int, end: Any) -> dict[str, Any]:
     reservation_id, now = random_id("cr"), utcnow()
+    arn = f"arn:aws:ec2:{call.region}:{ACCOUNT}:capacity-reservation/{reservation_id}"
     row = {
         "CapacityReservationId": reservation_id,
-        "CapacityReservationArn": f"arn:aws:ec2:{call.region}:{ACCOUNT}:capacity-reservation/{reservation_id}",
+        "CapacityReservationArn": arn,
         "OwnerId": ACCOUNT,
         "AvailabilityZone": zone,
         "InstanceType": call.params["InstanceType"],

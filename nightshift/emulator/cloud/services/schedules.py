@@ -20,7 +20,8 @@ KEPT = ("StartTime", "EndTime", "Recurrence", "MinSize", "MaxSize", "DesiredCapa
 
 
 def next_start(recurrence: str, zone: str | None, after: datetime) -> datetime:
-    """The first instant later than `after` (naive UTC) at which a five-field cron fires in its zone; naive UTC."""
+    """The first instant later than `after` (naive UTC) at which a five-field cron fires in its zone;
+    naive UTC."""
     local = after.replace(tzinfo=UTC).astimezone(ZoneInfo(zone or "Etc/UTC"))
     return next(CronSim(recurrence, local)).astimezone(UTC).replace(tzinfo=None)
 
@@ -43,7 +44,8 @@ def put_schedule(region: str, group: Any, given: dict[str, Any]) -> None:
 
 
 def shown(row: dict[str, Any], now: datetime) -> dict[str, Any]:
-    """A row as Describe gives it: StartTime is the next run of a recurrence that is not before the asked start."""
+    """A row as Describe gives it: StartTime is the next run of a recurrence that is not before the
+    asked start."""
     start = row.get("StartTime")
     if row.get("Recurrence") and (start is None or start <= now):
         start = next_start(row["Recurrence"], row.get("TimeZone"), now)

@@ -35,7 +35,8 @@ PATCHES = (
         SecurityGroupRule,
         "description",
         property(_description),
-        "moto shows the description of rules with addresses only, so a rule with a group differs on each plan",
+        "moto shows the description of rules with addresses only, so a rule with a group "
+        "differs on each plan",
     ),
     Patch(
         SecurityGroupRule,

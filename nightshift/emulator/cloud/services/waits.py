@@ -49,7 +49,8 @@ def release(group: Any, state: Any) -> None:
 
 
 def find(group: Any, hook: str, token: str | None, instance_id: str | None) -> tuple[str, LifecycleAction]:
-    """The open action that a call names by token or instance, with the instance's id. Raises AWS's error if none."""
+    """The open action that a call names by token or instance, with the instance's id. Raises AWS's
+    error if none."""
     for key, action in STATE.actions[group.region].items():
         owner, _, name = key.partition("/")
         named = action.token == token if token else owner == instance_id
@@ -72,7 +73,8 @@ def complete(group: Any, instance_id: str, hook: str, result: str) -> bool:
 
 
 def expired(group: Any, state: Any, now: datetime) -> str | None:
-    """Close the actions past their deadline; the result with which the instance goes on, or None while it is held."""
+    """Close the actions past their deadline; the result with which the instance goes on, or None
+    while it is held."""
     for name, action in actions(group, state.instance_id).items():
         if action.deadline <= now and complete(group, state.instance_id, name, action.default_result):
             return action.default_result
