@@ -50,9 +50,9 @@ def plain(text: str) -> object:
 
 def as_number(text: str) -> int | float | None:
     """`text` as a number, or None. Whole floats come out as int, as they do from the JSON on their way."""
-    integer = _integer(text)
-    if integer is not None:
-        return integer
+    whole = integer(text)
+    if whole is not None:
+        return whole
     if not _FLOAT.fullmatch(text):
         return None
     value = float(text)
@@ -61,7 +61,8 @@ def as_number(text: str) -> int | float | None:
     return int(value) if value.is_integer() and abs(value) < _JSON_EXPONENT_FROM else value
 
 
-def _integer(text: str) -> int | None:
+def integer(text: str) -> int | None:
+    """`text` as Go's ParseInt or ParseUint of 64 bits reads it, or None."""
     match = _INTEGER.fullmatch(text)
     if match is None:
         return None

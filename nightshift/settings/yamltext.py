@@ -52,7 +52,6 @@ def load(data: bytes) -> object:
     parser = _Parser(data.removeprefix(b"\xef\xbb\xbf"))
     try:
         node = parser.get_node() if parser.check_node() else None
-        parser.check_node()
     except yaml.MarkedYAMLError as error:
         raise YamlError(_say(error)) from None
     except (yaml.YAMLError, UnicodeDecodeError):
@@ -168,7 +167,7 @@ def _scalar(node: yaml.ScalarNode) -> object:
 
 _CHECKS = {
     "bool": lambda text, value: isinstance(value, bool),
-    "int": lambda text, value: isinstance(value, int) and not isinstance(value, bool),
+    "int": lambda text, value: scalars.integer(text.replace("_", "")) is not None,
     "float": lambda text, value: isinstance(value, int | float) and not isinstance(value, bool),
     "null": lambda text, value: value is None,
     "timestamp": lambda text, value: scalars.timestamp(text) is not None,
