@@ -17,7 +17,7 @@ def config_of(document: object) -> tuple[dict[str, object], frozenset[str]]:
     top = _mapping(document, "the file", "a mapping with config: at the top")
     odd = next((key for key in top if isinstance(key, OddKey)), None)
     if odd is not None:
-        raise YamlError(f"the key {odd} at the top is no text; the file needs config: and nothing else")
+        raise YamlError(f"the key {odd} at the top is no word; keys there are config: and what Pulumi wrote")
     for key in _PULUMI_TEXTS:
         if isinstance(top.get(key), dict | list):
             raise YamlError(
@@ -38,9 +38,7 @@ def _config(given: Mapping[str, object]) -> dict[str, object]:
             continue
         name = full_key(key) if bare or ":" in key else ""
         if not name:
-            raise YamlError(
-                f'"{key}" under config: is no config key beside one that is no text; write namespace:name'
-            )
+            raise YamlError(f'"{key}" under config: is no config key; write namespace:name')
         if name in config:
             raise YamlError(
                 f"{name} stands twice under config:, with and without a namespace; keep one of them"

@@ -52,11 +52,21 @@ def _problem(detail: ErrorDetails) -> Problem:
     if kind == "missing":
         return Problem(path, f"missing, expected {expectations.expected_at(path)}; add it")
     if kind == "extra_forbidden":
-        return Problem(path, unknown_key(str(path[-1]), expectations.keys_at(path[:-1])))
+        return _extra(path)
     wanted = expectations.expected_at(path)
     if kind in _COUNTED:
         return Problem(path, f"given {_size(detail)} {_COUNTED[kind]}, expected {wanted}")
     return Problem(path, f"given {_safe(path, given)}, expected {wanted}{_remedy(given, wanted)}")
+
+
+def _extra(path: tuple[Step, ...]) -> Problem:
+    """A key too many: unknown, or one of another form of its mapping."""
+    key, allowed = str(path[-1]), expectations.keys_at(path[:-1])
+    if key not in allowed:
+        return Problem(path, unknown_key(key, allowed))
+    return Problem(
+        path, f"belongs to another form, expected {expectations.expected_at(path[:-1])}; take it out"
+    )
 
 
 def unknown_key(key: str, allowed: Sequence[str]) -> str:

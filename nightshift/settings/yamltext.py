@@ -53,7 +53,7 @@ def load(data: bytes) -> object:
     try:
         node = parser.get_node() if parser.check_node() else None
     except yaml.MarkedYAMLError as error:
-        raise YamlError(_say(error)) from None
+        raise YamlError(_say(error, data)) from None
     except (yaml.YAMLError, UnicodeDecodeError):
         raise YamlError("holds characters that YAML does not allow; save the file as UTF-8 text") from None
     finally:
@@ -61,13 +61,21 @@ def load(data: bytes) -> object:
     return None if node is None else _Builder().value(node)
 
 
-def _say(error: yaml.MarkedYAMLError) -> str:
+def _say(error: yaml.MarkedYAMLError, data: bytes) -> str:
     mark = error.problem_mark or error.context_mark
     where = f"line {mark.line + 1}, column {mark.column + 1}: " if mark else ""
-    problem = (error.problem or error.context or "is not YAML").removeprefix("did not find ")
-    if "tab" in problem or "cannot start any token" in problem:
-        return f"{where}a tab or a stray sign; indent with spaces, put text with special signs in quotes"
+    problem = (error.problem or error.context or "this is not YAML").removeprefix("did not find ")
+    if "cannot start any token" in problem and mark:
+        return where + _stray(data.decode(errors="replace").splitlines()[mark.line][mark.column :])
+    if "undefined alias" in problem:
+        return f"{where}an alias whose anchor stands nowhere above it; write the value out"
     return f"{where}{problem}; mend the indentation, quotes or brackets there"
+
+
+def _stray(rest: str) -> str:
+    if rest.startswith("\t"):
+        return "a tab; indent with spaces"
+    return f"{rest[:1]} cannot begin a value; put the text in quotes"
 
 
 class _Builder:
