@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from importlib import resources
+from pathlib import Path
+
+import tzdata
 
 from nightshift.catalog.suggest import closest
 
@@ -19,6 +21,8 @@ def canonical_zones() -> frozenset[str]:
 
 def zone_problem(name: str) -> str | None:
     """Why `name` can't be the zone of a group's shifts, or None when it can."""
+    if name in _places():
+        return None
     zones, links = _names()
     if name in zones:
         return None
@@ -35,14 +39,8 @@ def zone_problem(name: str) -> str | None:
 
 @lru_cache(maxsize=1)
 def _names() -> tuple[frozenset[str], dict[str, str]]:
-    folder = resources.files("tzdata") / "zoneinfo"
-    places = {
-        line.split("\t")[2].strip()
-        for line in (folder / "zone.tab").read_text(encoding="utf-8").splitlines()
-        if not line.startswith("#")
-    }
-    zones, links = set(places), {}
-    for line in (folder / "tzdata.zi").read_text(encoding="utf-8").splitlines():
+    zones, links = set(_places()), {}
+    for line in _lines("tzdata.zi"):
         if line.startswith("Z "):
             zones.add(line.split()[1])
         elif line.startswith("L "):
@@ -50,6 +48,17 @@ def _names() -> tuple[frozenset[str], dict[str, str]]:
             links[alias] = target
     canonical = frozenset(zone for zone in zones if "/" in zone)
     return canonical, {alias: target for alias, target in links.items() if alias not in canonical}
+
+
+@lru_cache(maxsize=1)
+def _places() -> frozenset[str]:
+    """The zones that stand for a place, by country; nearly every stack names one of these."""
+    return frozenset(line.split("\t")[2] for line in _lines("zone.tab") if not line.startswith("#"))
+
+
+def _lines(name: str) -> list[str]:
+    path = Path(tzdata.__path__[0]) / "zoneinfo" / name
+    return path.read_text(encoding="utf-8").splitlines()
 
 
 def _all_names() -> frozenset[str]:
