@@ -1,0 +1,1 @@
+"""The same stack file, program and engine against an emulated AWS, inspected by an independent client."""

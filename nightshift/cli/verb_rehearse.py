@@ -1,0 +1,102 @@
+"""Deploy the stack to an emulated AWS with the real engine: up, again, refresh, a tour of what stands, destroy.
+
+Nothing real is made or billed, and no AWS account is needed. Progress goes to stderr.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from nightshift.cli.answer import Answer
+from nightshift.cli.context import Context
+from nightshift.cli.errors import FINE, PROBLEM, CliError, UsageError
+from nightshift.cli.text import table, wrap
+
+if TYPE_CHECKING:
+    from nightshift.cli.project import StackFile
+    from nightshift.rehearsal.deploy import DeployReport
+    from nightshift.settings.models import Stack
+
+
+def options(parser: argparse.ArgumentParser) -> None:
+    """The verb's own options."""
+    parser.add_argument("--only", help="the part to rehearse: deploy")
+
+
+def run(args: argparse.Namespace, here: Context) -> Answer:
+    """Rehearse the stack file's deployment."""
+    if args.only != "deploy":
+        given = f"given --only {args.only}" if args.only else "given no --only"
+        raise UsageError(f"rehearse: {given}; this release rehearses the deployment alone: say --only deploy")
+    file = here.file(args.stack)
+    stack = here.stack(file)
+    return answer(rehearse(here, file, stack))
+
+
+def rehearse(
+    here: Context, file: StackFile, stack: Stack, while_up: Callable[[str], None] | None = None
+) -> DeployReport:
+    """The deploy rehearsal; raises CliError where it can't even begin."""
+    try:
+        from nightshift.emulator.cloud.process import CloudError
+        from nightshift.emulator.engine.errors import EngineError
+        from nightshift.rehearsal.deploy import rehearse_deploy
+    except ModuleNotFoundError as error:
+        raise CliError(f"{error.name} isn't installed: pip install 'nightshift[rehearsal,infra]'") from error
+    try:
+        return rehearse_deploy(stack, file.path, file.root, here.say, while_up)
+    except (EngineError, CloudError) as error:
+        raise CliError(*str(error).splitlines()) from error
+
+
+def answer(report: DeployReport) -> Answer:
+    """The report as lines and data; status 1 on any problem."""
+    lines = [
+        f"rehearsed the deployment of {report.stack}",
+        *_provider(report),
+        *_steps(report),
+        *_tour(report),
+    ]
+    lines += _left(report)
+    problems = report.problems
+    for problem in problems:
+        first, *more = problem.splitlines()
+        lines += wrap(f"problem  {first}", 9)
+        lines += [piece for line in more for piece in wrap(line, 11, " " * 9)]
+    lines.append(f"{len(problems)} problems" if problems else "no problems")
+    return Answer(tuple(lines), report.data(), PROBLEM if problems else FINE)
+
+
+def _provider(report: DeployReport) -> list[str]:
+    return wrap(f"{report.provider} {report.provider_version}", 4, "  ") if report.provider else []
+
+
+def _steps(report: DeployReport) -> list[str]:
+    counts = {
+        "up": f"{report.created} created",
+        "second_up": _changed(report.changed_second_up),
+        "refresh": _changed(report.changed_refresh),
+        "tour": f"{sum(one.ok for one in report.tour)} of {len(report.tour)} checks hold",
+        "destroy": f"{sum(one.kept for one in report.left or ())} kept",
+    }
+    rows = [
+        [step.replace("_", " "), f"{taken:.1f}", counts.get(step, "")]
+        for step, taken in report.seconds.items()
+    ]
+    return ["", *table(["STEP", "SECONDS", "RESULT"], rows, right=(1,)), ""]
+
+
+def _changed(count: int | None) -> str:
+    return "" if count is None else f"{count} changed"
+
+
+def _tour(report: DeployReport) -> list[str]:
+    rows = [["ok" if one.ok else "fail", one.what, one.says] for one in report.tour]
+    return [*table(["", "LOOKED AT", "FOUND"], rows), ""] if rows else []
+
+
+def _left(report: DeployReport) -> list[str]:
+    kept = [str(one) for one in report.left or () if one.kept]
+    return [*wrap(f"kept after destroy: {', '.join(kept)}", 2), ""] if kept else []
