@@ -28,6 +28,7 @@ def expected_key(path: tuple[Step, ...]) -> str:
     return next((str(found["patternErrorMessage"]) for found in names if found), "a name")
 
 
+@cache
 def keys_at(path: tuple[Step, ...]) -> tuple[str, ...]:
     """The keys that the mapping at `path` may have."""
     return tuple(dict.fromkeys(key for node in _nodes(path) for key in node.get("properties", {})))
@@ -50,11 +51,12 @@ def _top(path: tuple[Step, ...]) -> list[Schema]:
     return [_follow(node) for parent in _nodes(path[:-1]) for node in _step(parent, path[-1])]
 
 
-def _nodes(path: tuple[Step, ...]) -> list[Schema]:
-    nodes = list(_forms(_root()))
-    for step in path:
-        nodes = [form for node in nodes for child in _step(node, step) for form in _forms(child)]
-    return nodes
+@cache
+def _nodes(path: tuple[Step, ...]) -> tuple[Schema, ...]:
+    if not path:
+        return tuple(_forms(_root()))
+    above = _nodes(path[:-1])
+    return tuple(form for node in above for child in _step(node, path[-1]) for form in _forms(child))
 
 
 def _step(node: Schema, step: Step) -> Iterator[Schema]:

@@ -17,6 +17,10 @@ from nightshift.settings.problem import Problem
 
 TOPICS = ("site", "volumes", "snapshots", "groups")
 _REGION_KEY = "aws:region"
+_ENCRYPTED = (
+    "holds an encrypted value (secure:), but nothing here is a secret; write it in plain text, "
+    "and name what a job must keep secret in groups.NAME.job.secrets"
+)
 
 
 def read_stack(path: Path, now: datetime | None = None) -> Stack:
@@ -83,7 +87,7 @@ def _validated(data: dict[str, object], stack: str, secret: frozenset[str], now:
         result = Stack.model_validate(data)
     except ValidationError as error:
         raise _refusal(data, error, stack, secret, now) from None
-    found = rules.findings(scope.whole(result), now)
+    found = _encrypted(secret) or rules.findings(scope.whole(result), now)
     if found:
         raise _error(stack, found)
     return result
@@ -94,8 +98,15 @@ def _refusal(
 ) -> SettingsError:
     from nightshift.settings import wording
 
-    found = wording.problems(error, secret)
-    return _error(stack, [*found, *rules.findings(scope.sound_parts(data, error), now)])
+    hidden = _encrypted(secret)
+    found = wording.problems(error, {problem.path[0] for problem in hidden})
+    across = [] if hidden else rules.findings(scope.sound_parts(data, error), now)
+    return _error(stack, [*hidden, *found, *across])
+
+
+def _encrypted(secret: frozenset[str]) -> list[Problem]:
+    """One line for each encrypted topic; its content is neither judged nor shown."""
+    return [Problem(("region" if key == _REGION_KEY else key,), _ENCRYPTED) for key in sorted(secret)]
 
 
 def _error(stack: str, found: list[Problem]) -> SettingsError:

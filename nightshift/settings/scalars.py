@@ -68,9 +68,8 @@ def integer(text: str) -> int | None:
         return None
     kind = match.lastgroup or "dec"
     digits = match[kind]
-    if kind != "dec":
-        digits = digits.lstrip("0").lstrip("xXoObB") or "0"
-    value = int(digits, _BASES[kind]) * (-1 if match["sign"] == "-" else 1)
+    bare = digits[2:] if digits[1:2] in ("x", "X", "o", "O", "b", "B") else digits
+    value = int(bare, _BASES[kind]) * (-1 if match["sign"] == "-" else 1)
     ceiling = 2**63 if match["sign"] else 2**64
     return value if -(2**63) <= value < ceiling else None
 

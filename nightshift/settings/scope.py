@@ -30,15 +30,15 @@ _ALONE: Mapping[type[BaseModel], frozenset[str]] = {
 
 @dataclass(frozen=True)
 class Scope:
-    """The parts that are sound. `volume_names` and `policy_names` hold the broken ones too."""
+    """The sound parts. `volume_names` and `policy_names` hold the broken ones too; None if unknown."""
 
     region: str | None
     site: Site | None
     volumes: Mapping[str, Volume]
     snapshots: Mapping[str, SnapshotPolicy]
     groups: Mapping[str, Group]
-    volume_names: frozenset[str]
-    policy_names: frozenset[str]
+    volume_names: frozenset[str] | None
+    policy_names: frozenset[str] | None
 
 
 def whole(stack: Stack) -> Scope:
@@ -70,8 +70,10 @@ def sound_parts(data: Mapping[str, object], error: ValidationError) -> Scope:
     )
 
 
-def _names(topic: object) -> frozenset[str]:
-    return frozenset(map(str, topic)) if isinstance(topic, Mapping) else frozenset()
+def _names(topic: object) -> frozenset[str] | None:
+    if topic is None:
+        return frozenset()
+    return frozenset(map(str, topic)) if isinstance(topic, Mapping) else None
 
 
 def _parts(model: type[Part], topic: str, data: Mapping[str, object], at: Locations) -> dict[str, Part]:

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Discriminator, Field, StringConstraints, Tag
 
 from nightshift.settings.forms import by_keys
-from nightshift.settings.types import Email, ImageId, Section, SubnetId, VpcId, expected
+from nightshift.settings.types import NUMBER, Email, ImageId, Section, SubnetId, VpcId, expected
 
 
 class Budget(Section):
@@ -125,5 +125,6 @@ class Site(Section):
     ]
     log_days: Annotated[
         Literal[1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096],
+        NUMBER,
         Field(default=30, description="Days that node logs are kept. Change: in place."),
     ]

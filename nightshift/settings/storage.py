@@ -6,14 +6,14 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from nightshift.settings.types import ClockTime, Name, Section, SnapshotId, VolumeId
+from nightshift.settings.types import NUMBER, ClockTime, Name, Section, SnapshotId, VolumeId
 
 
 class Volume(Section):
     """A persistent EBS volume with a name; one writer at a time."""
 
     size_gib: Annotated[
-        int, Field(ge=1, le=65_536, description="GiB. Change: grows in place; smaller is refused.")
+        int, Field(ge=1, le=65_536, description="GiB. Change: in place, larger only; smaller is refused.")
     ]
     type: Annotated[Literal["gp3", "io2"], Field(default="gp3", description="EBS type. Change: in place.")]
     iops: Annotated[
@@ -60,6 +60,7 @@ class SnapshotPolicy(Section):
     at_utc: Annotated[ClockTime, Field(description="First start of the day, UTC. Change: in place.")]
     every_hours: Annotated[
         Literal[1, 2, 3, 4, 6, 8, 12, 24],
+        NUMBER,
         Field(default=24, description="Hours between snapshots. Change: in place."),
     ]
     keep: Annotated[

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
 from pydantic.fields import FieldInfo
+from pydantic_core import PydanticCustomError
 
 
 def expected(words: str) -> FieldInfo:
@@ -17,6 +18,15 @@ def expected(words: str) -> FieldInfo:
     return Field(json_schema_extra={"patternErrorMessage": words})
 
 
+def _no_switch(value: object) -> object:
+    """Python's True equals 1, and so would pass for it in a list of numbers."""
+    if isinstance(value, bool):
+        raise PydanticCustomError("switch", "not a number")
+    return value
+
+
+NUMBER = BeforeValidator(_no_switch)
+"""Beside a literal of numbers."""
 Name = Annotated[
     str,
     StringConstraints(pattern=r"^[a-z](?:[a-z0-9-]{0,18}[a-z0-9])?$"),

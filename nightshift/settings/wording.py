@@ -11,10 +11,6 @@ from nightshift.catalog.suggest import closest
 from nightshift.settings import expectations
 from nightshift.settings.problem import Problem, Step, shown
 
-_ENCRYPTED = (
-    "holds an encrypted value (secure:), but nothing here is a secret; write it in plain text, "
-    "and name what a job must keep secret in groups.NAME.job.secrets"
-)
 _SWITCHES = ("yes", "no", "on", "off", "y", "n", "true", "false")
 _COUNTED = {
     "too_short": "items",
@@ -24,12 +20,10 @@ _COUNTED = {
 }
 
 
-def problems(error: ValidationError, secret: Collection[str]) -> list[Problem]:
-    """Every error in words. `secret` are the topics that are encrypted, hence absent: one line each."""
-    hidden = {"region" if key == "aws:region" else key for key in secret}
+def problems(error: ValidationError, hidden: Collection[Step]) -> list[Problem]:
+    """Every error in words, but for topics that are `hidden`."""
     details = [detail for detail in error.errors(include_url=False) if not _miscounted(detail)]
-    found = [_problem(detail) for detail in details if detail["loc"][0] not in hidden]
-    return found + [Problem((key,), _ENCRYPTED) for key in hidden]
+    return [_problem(detail) for detail in details if detail["loc"][0] not in hidden]
 
 
 def lines(found: Iterable[Problem]) -> tuple[str, ...]:

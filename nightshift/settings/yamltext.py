@@ -18,7 +18,7 @@ from nightshift.settings import scalars
 _LONG: Final = "tag:yaml.org,2002:"
 _PLAIN: Final = "plain"
 _MERGE: Final = "merge"
-_MAX_NODES: Final = 200_000
+_MAX_NODES: Final = 100_000
 """Nodes after all aliases are followed; a stack of 400 groups has some 20 000."""
 
 

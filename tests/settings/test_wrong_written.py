@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
-from nightshift.settings import SettingsError, read_stack
+from nightshift.settings import SettingsError, from_config, read_stack, yamltext
+from nightshift.settings.document import config_of
 
 WRONG = Path(__file__).with_name("wrong")
 NOW = datetime(2026, 12, 1, 9, tzinfo=UTC)
@@ -52,6 +54,26 @@ def test_every_problem_is_named_in_one_go(tmp_path: Path, text: str, says: tuple
     with pytest.raises(SettingsError) as refused:
         read_stack(stack, NOW)
     assert refused.value.problems == says
+
+
+@pytest.mark.parametrize(("text", "says"), ALL)
+def test_up_says_the_same_of_every_file_that_pulumi_can_read(text: str, says: tuple[str, ...]) -> None:
+    if says[0].startswith("Pulumi.lab.yaml: "):
+        with pytest.raises(yamltext.YamlError):
+            config_of(yamltext.load(whole_file(text).encode()))
+        return
+    config, secret = config_of(yamltext.load(whole_file(text).encode()))
+    with pytest.raises(SettingsError) as refused:
+        from_config(as_pulumi_gives(config), "lab", secret, NOW)
+    assert refused.value.problems == says
+
+
+def as_pulumi_gives(config: dict[str, object]) -> dict[str, object]:
+    """Everything as text, mappings as JSON with sorted keys, nothing as empty text."""
+    return {
+        key: value if isinstance(value, str) else "" if value is None else json.dumps(value, sort_keys=True)
+        for key, value in config.items()
+    }
 
 
 def test_there_are_at_least_sixty_of_them_and_each_expects_something() -> None:

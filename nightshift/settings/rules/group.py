@@ -91,8 +91,9 @@ def _volumes(path: tuple[Step, ...], group: Group, scope: Scope) -> Iterator[Pro
     yield from repeated((*path, "volumes"), group.volumes, "the volume")
     for index, name in enumerate(group.volumes):
         at = (*path, "volumes", index)
-        if name not in scope.volume_names:
-            yield Problem(at, no_such("volume", name, sorted(scope.volume_names), "volumes"))
+        known = scope.volume_names
+        if known is not None and name not in known:
+            yield Problem(at, no_such("volume", name, sorted(known), "volumes"))
         elif group.nodes > 1 and name in scope.volumes and scope.volumes[name].per == "site":
             yield Problem(
                 at,

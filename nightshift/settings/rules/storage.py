@@ -17,8 +17,9 @@ def findings(scope: Scope) -> Iterator[Problem]:
     for name, volume in sorted(scope.volumes.items()):
         yield from _gp3(name, volume) if volume.type == "gp3" else _io2(name, volume)
         yield from _origin(name, volume, takers)
-        if volume.snapshots and volume.snapshots not in scope.policy_names:
-            why = no_such("policy", volume.snapshots, sorted(scope.policy_names), "snapshots")
+        policies = scope.policy_names
+        if volume.snapshots and policies is not None and volume.snapshots not in policies:
+            why = no_such("policy", volume.snapshots, sorted(policies), "snapshots")
             yield Problem(("volumes", name, "snapshots"), why)
         yield from _users(name, volume, scope)
 
