@@ -19,12 +19,12 @@ from nightshift.emulator.cloud.strict import verdict
 def _model(call: Call) -> Refusal | None:
     shape = call.operation.input_shape if call.operation is not None else None
     found = verdict(call.service, shape, call.params)
-    return None if found is None else Refusal(*found)
+    return None if found is None else Refusal(*found, rule="model")
 
 
 def _table(call: Call) -> Refusal | None:
     found = refusal(call)
-    return None if found is None else Refusal(found[0].code, found[1])
+    return None if found is None else Refusal(found[0].code, found[1], rule=found[0].name)
 
 
 # As on AWS: who may ask comes before whether the question makes sense.

@@ -33,9 +33,10 @@ def _denied(call: Call, who: str, need: Need | None, why: str) -> Refusal:
     if call.service in DENIALS:
         code, status = DENIALS[call.service]
         lead = "You are not authorized to perform this operation. " if call.service == "ec2" else ""
-        return Refusal(code, lead + text, status)
+        return Refusal(code, lead + text, status, "authority")
     json_form = (call.protocol or "") in JSON_PROTOCOLS
-    return Refusal("AccessDeniedException", text, 400) if json_form else Refusal("AccessDenied", text, 403)
+    code, status = ("AccessDeniedException", 400) if json_form else ("AccessDenied", 403)
+    return Refusal(code, text, status, "authority")
 
 
 def _bucket_documents(call: Call) -> list[Mapping[str, Any]]:

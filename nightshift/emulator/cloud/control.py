@@ -39,7 +39,7 @@ def throttled(call: Call) -> Refusal | None:
         if STATE.faults.throttled.get(key, 0) > 0:
             STATE.faults.throttled[key] -= 1
             code = "RequestLimitExceeded" if call.service == "ec2" else "Throttling"
-            return Refusal("SlowDown" if call.service == "s3" else code, "Rate exceeded", 503)
+            return Refusal("SlowDown" if call.service == "s3" else code, "Rate exceeded", 503, "throttle")
     return None
 
 

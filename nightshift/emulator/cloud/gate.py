@@ -39,16 +39,18 @@ KEPT_LOG_ENTRIES = 100_000
 
 @dataclass(frozen=True)
 class Refusal:
-    """A refusal in AWS's own terms."""
+    """A refusal in AWS's own terms. `rule` names the part of the emulator that refused, or the row of the table."""
 
     code: str
     message: str
     status: int | None = None
+    rule: str = ""
 
 
 @dataclass(frozen=True)
 class Entry:
-    """One line of the request log. `by` is the access key; `error` is empty when the call went through."""
+    """One line of the request log. `by` is the access key, `error` is empty when the call went through, `rule` says
+    what refused it before it reached the service."""
 
     at: str
     service: str
@@ -58,6 +60,7 @@ class Entry:
     error: str
     message: str
     by: str
+    rule: str = ""
 
 
 Judge = Callable[[Call], Refusal | None]
@@ -134,8 +137,7 @@ class Gate:
         except Exception as error:  # a fault of a judge must not let the call through, nor end the connection
             return self._fault(call, error, start_response)
         if refusal is not None:
-            self._record(call, refusal.status or 400, refusal.code, refusal.message)
-            return send(_refused(call, refusal), start_response)
+            return self._refuse(call, refusal, start_response)
         handler = self._handlers.get((call.service, call.name))
         if handler is not None:
             return self._handle(call, handler, start_response)
@@ -188,12 +190,14 @@ class Gate:
         return [body]
 
     def _refuse(self, call: Call, refusal: Refusal, start_response: StartResponse) -> Iterable[bytes]:
-        self._record(call, refusal.status or 400, refusal.code, refusal.message)
+        self._record(call, refusal.status or 400, refusal.code, refusal.message, refusal.rule)
         return send(_refused(call, refusal), start_response)
 
-    def _record(self, call: Call, status: int, error: str, message: str) -> None:
+    def _record(self, call: Call, status: int, error: str, message: str, rule: str = "") -> None:
         at = utcnow().isoformat(timespec="milliseconds") + "Z"
-        self.log.add(Entry(at, call.service, call.name, call.region, status, error, message, call.access_key))
+        self.log.add(
+            Entry(at, call.service, call.name, call.region, status, error, message, call.access_key, rule)
+        )
 
 
 def _refused(call: Call, refusal: Refusal) -> Answer:

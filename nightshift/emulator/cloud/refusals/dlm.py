@@ -15,7 +15,6 @@ CREATE = BOTH[:1]
 INTERVALS = (1, 2, 3, 4, 6, 8, 12, 24)
 KEPT = (1, 1000)
 POLICIES = 100
-TIME = re.compile(r"([01]\d|2[0-3]):[0-5]\d")
 
 
 def _details(call: Call) -> dict[str, Any]:
@@ -41,16 +40,6 @@ def _interval(call: Call) -> str | None:
         given = rule.get("Interval")
         if given is not None and given not in INTERVALS:
             return f"Invalid interval {given}. Supported values are {', '.join(map(str, INTERVALS))}"
-    return None
-
-
-def _times(call: Call) -> str | None:
-    for rule in _rules(call):
-        times = rule.get("Times") or []
-        if len(times) > 1:
-            return "Only one value is supported for Times"
-        if times and not TIME.fullmatch(times[0]):
-            return f"Invalid time {times[0]}. The supported format is hh:mm"
     return None
 
 
@@ -120,7 +109,6 @@ def _row(name: str, refuses: Condition, source: str, operations: tuple[str, ...]
 ROWS = (
     _row("no-target-tags", _targets, "hashicorp/terraform-provider-aws#43944; fact G95"),
     _row("interval", _interval, f"{API} CreateRule, Interval; fact G93"),
-    _row("times", _times, f"{API} CreateRule, Times; fact G93"),
     _row("one-rule", _one_rule, f"{API} CreateRule, CronExpression; fact G94"),
     _row("cron", _cron, f"{API} CreateRule, CronExpression; fact G93"),
     _row("retain", _retain, f"{EBS_GUIDE}/snapshot-lifecycle.html; fact G92"),

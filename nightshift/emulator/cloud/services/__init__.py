@@ -1,7 +1,7 @@
 """What moto lacks or does differently from AWS, and the one place where that is put in.
 
-Each module gives HANDLERS (operations answered here instead of by moto) and PATCHES (replacements inside moto,
-each with its reason)."""
+Each module gives HANDLERS (operations answered here instead of by moto) and PATCHES (replacements
+inside moto, each with its reason)."""
 
 from __future__ import annotations
 
