@@ -55,7 +55,7 @@ def action_start_times(calendar: Calendar, now: datetime) -> dict[str, datetime]
     whole_week = is_whole_week(week_windows(calendar.shifts))
     starts: dict[str, datetime] = {}
     for action in moved:
-        if next_firing(action, now + _SECOND) >= override.until:
+        if not whole_week and next_firing(action, now + _SECOND) >= override.until:
             continue
         start = override.until if whole_week else next_firing(action, override.until)
         while start in starts.values():

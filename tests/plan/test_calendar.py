@@ -143,6 +143,18 @@ def test_a_hold_that_ends_inside_a_shift_keeps_that_shift_down() -> None:
     assert event.at == utc("2026-06-09T00:00")
 
 
+def test_a_hold_that_ends_on_a_shift_start_lets_that_shift_begin() -> None:
+    start = utc("2026-06-02T00:00")
+    assert Calendar(night("mon", "20:00", "07:00").shifts, NEW_YORK, 1, Override("down", start)).is_up(start)
+
+
+def test_a_wake_that_ends_with_a_shift_ends_once_and_by_the_shift() -> None:
+    end = utc("2026-06-02T11:00")
+    calendar = Calendar(night("mon", "20:00", "07:00").shifts, NEW_YORK, 1, Override("up", end))
+    (event,) = calendar.events(utc("2026-06-01T10:00"), utc("2026-06-03T00:00"))
+    assert (event.at, event.kind, event.cause) == (end, "down", "shift")
+
+
 def test_a_wake_that_ends_in_a_shift_goes_on_to_its_end() -> None:
     until = utc("2026-06-02T03:00")
     calendar = Calendar(night("mon", "20:00", "07:00").shifts, NEW_YORK, 1, Override("up", until))

@@ -28,9 +28,13 @@ MONDAY_NOON = datetime(2026, 12, 7, 4, tzinfo=UTC)
 MINUTE = timedelta(minutes=1)
 times = st.builds(time, st.integers(0, 23), st.integers(0, 59))
 shifts = st.builds(Shift, st.lists(st.sampled_from(DAYS), min_size=1, max_size=7).map(tuple), times, times)
-weeks = st.lists(shifts, min_size=1, max_size=3).map(tuple)
+ALWAYS = (Shift(DAYS, time(0), time(0)),)
+weeks = st.lists(shifts, min_size=1, max_size=3).map(tuple) | st.just(ALWAYS)
 verbs = st.tuples(
-    st.sampled_from(["hold", "wake", "sleep", "resume"]), st.integers(1, 20000), st.integers(0, 9000)
+    st.sampled_from(["hold", "wake", "sleep", "resume"]),
+    st.integers(1, 20000),
+    st.integers(0, 9000),
+    st.booleans(),
 )
 
 
@@ -93,13 +97,15 @@ def act(verb: str, calendar: Calendar, now: datetime, until: datetime) -> VerbPl
     st.lists(verbs, min_size=1, max_size=4),
 )
 def test_after_any_verbs_the_group_is_what_the_calendar_with_the_record_says(
-    week: tuple[Shift, ...], zone: str, offset: int, said: list[tuple[str, int, int]]
+    week: tuple[Shift, ...], zone: str, offset: int, said: list[tuple[str, int, int, bool]]
 ) -> None:
     now = datetime(2026, 1, 1, tzinfo=UTC) + offset * MINUTE
     calendar = Calendar(week, zone, 2)
     group = Group(calendar, now)
-    for verb, length, wait in said:
-        plan = act(verb, calendar, now, now + length * MINUTE)
+    for verb, length, wait, on_an_edge in said:
+        edges = calendar.without_override().events(now + MINUTE, now + timedelta(days=15))
+        until = edges[length % len(edges)].at if on_an_edge and edges else now + length * MINUTE
+        plan = act(verb, calendar, now, until)
         group.apply(plan)
         calendar = replace(calendar, override=plan.override)
         end = now + wait * MINUTE
@@ -163,7 +169,7 @@ def test_sleep_without_an_end_lasts_to_the_next_shift_start() -> None:
 
 
 def test_sleep_of_a_group_that_is_always_up_asks_for_an_end() -> None:
-    always = Calendar((Shift(DAYS, time(0), time(0)),), "Etc/UTC", 1)
+    always = Calendar(ALWAYS, "Etc/UTC", 1)
     with pytest.raises(PlanError, match="say until when"):
         plan_sleep(always, MONDAY_NOON)
     until = MONDAY_NOON + timedelta(days=20)
