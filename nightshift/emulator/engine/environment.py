@@ -8,6 +8,7 @@ from nightshift.emulator.engine.toolchain import Toolchain
 PASSPHRASE = "nightshift-emulator"
 """Of the emulator's own throw-away state; it protects nothing."""
 
+_DROPPED_PREFIXES = ("AWS_", "PULUMI_", "OTEL_", "TF_")
 _DROPPED = ("PYTHONDONTWRITEBYTECODE", "PYTHONHOME", "VIRTUAL_ENV")
 
 

@@ -1,14 +1,18 @@
 """Build the engine's Go programs from their pinned modules."""
 
+import json
 import os
 import shutil
 import subprocess
-from collections.abc import Mapping
+import tempfile
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 
+from nightshift.emulator.engine import overlay
 from nightshift.emulator.engine.errors import ToolchainError
-from nightshift.emulator.engine.modules import CLI, EXEC_SCRIPT, LANGUAGE, Program
+from nightshift.emulator.engine.modules import CLI, EXEC_SCRIPT, LANGUAGE, MODULE_FILES, Program
 from nightshift.emulator.engine.progress import Say, ticking
 
 _SDK = "github.com/pulumi/pulumi/sdk/v3"
@@ -39,14 +43,46 @@ def build_all(programs: tuple[Program, ...], target: Path, say: Say) -> None:
 
 def _build(program: Program, target: Path, say: Say) -> None:
     output = target / program.name
-    with ticking(say, f"building {program.name} with Go", program.normal_seconds):
-        _go(program, "build", "-trimpath", "-ldflags", program.link_flags, "-o", str(output), program.package)
+    with ticking(say, f"building {program.name} with Go", program.normal_seconds), _source(program) as source:
+        _go(
+            program, "build", "-trimpath", "-ldflags", program.link_flags, "-o", str(output), program.package, cwd=source
+        )
 
 
-def _go(program: Program, *arguments: str) -> str:
+@contextmanager
+def _source(program: Program) -> Iterator[Path]:
+    """The folder to build in: the pinned module's own, or a copy of it that uses slimmed modules."""
+    replacements = program.folder / "overlay"
+    if not replacements.is_dir():
+        yield program.folder
+        return
+    with tempfile.TemporaryDirectory(prefix=f"{program.name}-") as work:
+        source = Path(work)
+        places = _locate(program, overlay.packages(replacements))
+        copies = overlay.slim(replacements, places.__getitem__, source / "modules")
+        for name in MODULE_FILES:
+            shutil.copyfile(program.folder / name, source / name)
+        with (source / "go.mod").open("a", encoding="utf-8") as stream:
+            stream.writelines(f"\nreplace {module} => {copy}\n" for module, copy in copies.items())
+        yield source
+
+
+def _locate(program: Program, packages: tuple[str, ...]) -> dict[str, overlay.Located]:
+    decoder, places = json.JSONDecoder(), {}
+    text = _go(program, "list", "-find", "-json=ImportPath,Dir,Module", *packages).strip()
+    while text:
+        found, end = decoder.raw_decode(text)
+        text = text[end:].lstrip()
+        module = found["Module"]
+        root = Path(module.get("Replace", module)["Dir"])
+        places[found["ImportPath"]] = overlay.Located(module["Path"], root, Path(found["Dir"]))
+    return places
+
+
+def _go(program: Program, *arguments: str, cwd: Path | None = None) -> str:
     done = subprocess.run(
         ["go", *arguments],
-        cwd=program.folder,
+        cwd=cwd or program.folder,
         env=_environment(os.environ),
         capture_output=True,
         text=True,

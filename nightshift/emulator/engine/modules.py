@@ -48,7 +48,7 @@ PROGRAMS = (CLI, BRIDGE, LANGUAGE)
 EXEC_SCRIPT = "pulumi-language-python-exec"
 """Runs a Python program for the language host; stands beside it, comes with the CLI's own sdk module."""
 
-_MODULE_FILES = ("go.mod", "go.sum", "tools.go")
+MODULE_FILES = ("go.mod", "go.sum", "tools.go")
 
 
 def cache_root(environment: Mapping[str, str] = os.environ) -> Path:
@@ -64,8 +64,9 @@ def build_key(programs: tuple[Program, ...] = PROGRAMS) -> str:
     digest = hashlib.sha256()
     for program in programs:
         digest.update(f"{program.name}\0{program.package}\0{program.link_flags}\0".encode())
-        for name in _MODULE_FILES:
-            digest.update((program.folder / name).read_bytes())
+        for path in sorted(path for path in program.folder.rglob("*") if path.is_file()):
+            digest.update(f"{path.relative_to(program.folder).as_posix()}\0".encode())
+            digest.update(path.read_bytes())
             digest.update(b"\0")
     digest.update(f"{platform.system()}\0{platform.machine()}".encode())
     return digest.hexdigest()[:16]
