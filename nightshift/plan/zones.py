@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from importlib.util import find_spec
 from pathlib import Path
-
-import tzdata
+from zoneinfo import TZPATH
 
 from nightshift.catalog.suggest import closest
 
@@ -57,8 +57,16 @@ def _places() -> frozenset[str]:
 
 
 def _lines(name: str) -> list[str]:
-    path = Path(tzdata.__path__[0]) / "zoneinfo" / name
-    return path.read_text(encoding="utf-8").splitlines()
+    """A text table of the tz database: the installed package's, else the system's.
+
+    Raises FileNotFoundError where neither is there.
+    """
+    package = find_spec("tzdata")
+    folders = [f"{place}/zoneinfo" for place in (package.submodule_search_locations or [])] if package else []
+    for folder in (*folders, *TZPATH):
+        if (path := Path(folder, name)).is_file():
+            return path.read_text(encoding="utf-8").splitlines()
+    raise FileNotFoundError(f"no tz database with {name}; install the package tzdata")
 
 
 def _all_names() -> frozenset[str]:

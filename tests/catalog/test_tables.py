@@ -102,9 +102,7 @@ def test_a_nodes_python_3_10_can_run_it(path: Path) -> None:
         if isinstance(node, ast.ImportFrom):
             assert not {(node.module or "", alias.name) for alias in node.names} & newer
             root = (node.module or "").split(".")[0]
-            assert root in sys.stdlib_module_names or root in {"nightshift", "tzdata"}, (
-                f"{path.name} imports {root}"
-            )
+            assert root in sys.stdlib_module_names or root == "nightshift", f"{path.name} imports {root}"
             assert root not in {"tomllib"}
 
 
