@@ -1,4 +1,4 @@
-"""Deploy the stack to an emulated AWS with the real engine: up, again, refresh, a tour of what stands, destroy.
+"""Deploy the stack to an emulated AWS with the real engine: up, up, refresh, a tour, destroy.
 
 Nothing real is made or billed, and no AWS account is needed. Progress goes to stderr.
 """

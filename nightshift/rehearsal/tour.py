@@ -70,7 +70,7 @@ def _count(stack: Stack, volume: str) -> int:
 
 
 def _snapshots(stack: Stack, clients: Clients) -> list[TourFinding]:
-    """Each policy looks for one tag; that tag stands on the volumes that name the policy and on nothing else."""
+    """Each policy looks for one tag, which stands on the volumes that name the policy and nowhere else."""
     if not stack.snapshots:
         return []
     ec2, dlm = clients("ec2"), clients("dlm")

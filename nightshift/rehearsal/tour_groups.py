@@ -1,4 +1,4 @@
-"""The tour's look at groups: schedules, hooks, types, templates. From the stack file and AWS's answers alone."""
+"""The tour of the groups: schedules, hooks, types, templates; from the file and AWS's answers alone."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def _sizes(name: str, group: Group, raw: Any) -> TourFinding:
 
 
 def _schedules(name: str, group: Group, site_zone: str, scaling: Any, raw: Any) -> TourFinding:
-    """Each action in the file's zone, at a clock time of the file, moving desired and leaving the two bounds."""
+    """Each action in the file's zone, at a clock time of the file, moving desired and no bound."""
     zone = group.timezone or site_zone
     actions = listed(
         scaling,
@@ -106,7 +106,7 @@ def _hooks(name: str, scaling: Any, raw: Any) -> TourFinding:
 
 
 def _types(name: str, group: Group, raw: Any) -> TourFinding:
-    """The file's order of types. A tier's types that the region or market lacks are left out, none is moved."""
+    """The file's order of types. What the region or market lacks of a tier is left out, none is moved."""
     policy = raw.get("MixedInstancesPolicy", {}).get("LaunchTemplate", {})
     have = [one["InstanceType"] for one in policy.get("Overrides", ())]
     wanted = list(group.types or TIERS[group.tier or ""].types)
