@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import importlib.util
+import io
 import os
 import zipfile
 from collections.abc import Iterable, Iterator
@@ -32,6 +33,8 @@ SHARED_MODELS = ("_retry.json", "endpoints.json", "partitions.json", "sdk-defaul
 SKIPPED_SUFFIXES = (".pyc", ".pyi", ".typed", ".so")
 SKIPPED_NAMES = ("examples-1.json", "examples-1.json.gz")
 SKIPPED_FOLDERS = ("__pycache__", "examples")
+KEPT = 8
+"""Built files that stay in the cache folder, 6.5 MB each."""
 _EPOCH = (1980, 1, 1, 0, 0, 0)
 """The earliest time that a zip can hold; any fixed one gives the same bytes."""
 
@@ -57,21 +60,17 @@ class MissingPart(Exception):
 def build(root: Path | None = None, cache: Path | None = None) -> Artifact:
     """Build the artifact from the checkout at `root`, into `cache` (default: the user's cache folder).
 
-    Raises MissingPart. What's cached under the content's hash is used again.
+    Raises MissingPart. A file of the same content that's there already is used again.
     """
-    sources = dict(_entries(root or Path(__file__).resolve().parents[1]))
+    data = _bundle(dict(_entries(root or Path(__file__).resolve().parents[1])))
+    sha256 = hashlib.sha256(data).hexdigest()
     folder = cache or _cache_folder()
-    folder.mkdir(parents=True, exist_ok=True)
-    stamp = _stamp(sources)
-    kept = folder / f"{stamp}.zip"
-    if not kept.is_file():
-        _write(kept, sources)
-    return _described(kept)
-
-
-def _described(path: Path) -> Artifact:
-    data = path.read_bytes()
-    return Artifact(path, hashlib.sha256(data).hexdigest(), len(data))
+    path = folder / f"{sha256}.zip"
+    if not path.is_file() or path.read_bytes() != data:
+        folder.mkdir(parents=True, exist_ok=True)
+        _write(path, data)
+        _prune(folder)
+    return Artifact(path, sha256, len(data))
 
 
 def _cache_folder() -> Path:
@@ -79,26 +78,30 @@ def _cache_folder() -> Path:
     return (Path(base) if base else Path.home() / ".cache") / "nightshift" / "artifacts"
 
 
-def _stamp(sources: dict[str, Path]) -> str:
-    """Hash of names and contents. Reading 8 MB costs less than asking what has changed."""
-    digest = hashlib.sha256()
-    for name in sorted(sources):
-        data = sources[name].read_bytes()
-        digest.update(f"{name}\0{len(data)}\0".encode())
-        digest.update(data)
-    return digest.hexdigest()
-
-
-def _write(path: Path, sources: dict[str, Path]) -> None:
-    """Whole or not at all: another run may build at the same time."""
-    partial = path.with_suffix(f".{os.getpid()}.partial")
-    with zipfile.ZipFile(partial, "w", zipfile.ZIP_STORED) as bundle:
+def _bundle(sources: dict[str, Path]) -> bytes:
+    """The zip: names sorted, one fixed time and mode, nothing compressed."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_STORED) as bundle:
         for name in sorted(sources):
             entry = zipfile.ZipInfo(name, _EPOCH)
             entry.create_system = 3
             entry.external_attr = 0o100644 << 16
             bundle.writestr(entry, sources[name].read_bytes())
+    return buffer.getvalue()
+
+
+def _write(path: Path, data: bytes) -> None:
+    """Whole or not at all: another run may build at the same time."""
+    partial = path.with_suffix(f".{os.getpid()}.partial")
+    partial.write_bytes(data)
     partial.replace(path)
+
+
+def _prune(folder: Path) -> None:
+    """Only the newest stay. They're copies: what nodes fetch lies in the bucket."""
+    built = sorted(folder.glob("*.zip"), key=lambda path: path.stat().st_mtime_ns)
+    for path in built[:-KEPT]:
+        path.unlink(missing_ok=True)
 
 
 def _entries(root: Path) -> Iterator[tuple[str, Path]]:

@@ -43,6 +43,25 @@ def test_what_is_built_once_is_used_again(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == [first.path.name], "nothing half built stays"
 
 
+def test_a_damaged_copy_is_written_anew(tmp_path: Path) -> None:
+    first = build(cache=tmp_path)
+    whole = first.path.read_bytes()
+    first.path.write_bytes(whole[:-100])
+    assert build(cache=tmp_path) == first
+    assert first.path.read_bytes() == whole
+
+
+def test_only_the_newest_copies_stay(tmp_path: Path) -> None:
+    for index in range(module.KEPT + 3):
+        old = tmp_path / f"{index}.zip"
+        old.write_bytes(b"")
+        os.utime(old, (index, index))
+    newest = build(cache=tmp_path)
+    assert newest.path.is_file()
+    assert len(list(tmp_path.glob("*.zip"))) == module.KEPT
+    assert not (tmp_path / "0.zip").exists()
+
+
 def test_a_changed_source_is_another_artifact(built: Artifact, tmp_path: Path) -> None:
     checkout = tmp_path / "checkout"
     for folder in (*module.OWN, "nightshift"):
