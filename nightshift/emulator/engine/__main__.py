@@ -10,7 +10,9 @@ from nightshift.emulator.engine.toolchain import ensure_toolchain
 
 def main() -> int:
     """Exit 0 with the toolchain told, 1 when it cannot be had."""
-    parser = argparse.ArgumentParser(prog="nightshift.emulator.engine", description="Make sure of the Pulumi engine.")
+    parser = argparse.ArgumentParser(
+        prog="nightshift.emulator.engine", description="Make sure of the Pulumi engine."
+    )
     parser.add_argument("--json", action="store_true", help="print the toolchain as one JSON object")
     options = parser.parse_args()
     try:

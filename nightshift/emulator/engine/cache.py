@@ -5,7 +5,7 @@ import hashlib
 import json
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -22,7 +22,11 @@ def sha256_of(path: Path) -> str:
 def write_manifest(folder: Path) -> None:
     """Note size, time of change and SHA-256 of every file of `folder`."""
     entries = {
-        path.name: {"size": path.stat().st_size, "mtime_ns": path.stat().st_mtime_ns, "sha256": sha256_of(path)}
+        path.name: {
+            "size": path.stat().st_size,
+            "mtime_ns": path.stat().st_mtime_ns,
+            "sha256": sha256_of(path),
+        }
         for path in sorted(folder.iterdir())
         if path.name != MANIFEST
     }
@@ -30,10 +34,13 @@ def write_manifest(folder: Path) -> None:
 
 
 def damage(folder: Path) -> str | None:
-    """What is wrong with a built folder, or None. A file is hashed only when its time of change is not the noted one."""
+    """What is wrong with a built folder, or None. A file is hashed only when its time of change moved."""
     try:
         entries = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
-        noted = [(folder / name, entry["size"], entry["mtime_ns"], entry["sha256"]) for name, entry in entries.items()]
+        noted = [
+            (folder / name, entry["size"], entry["mtime_ns"], entry["sha256"])
+            for name, entry in entries.items()
+        ]
     except FileNotFoundError:
         return "no manifest"
     except (ValueError, TypeError, KeyError, AttributeError):
@@ -55,8 +62,8 @@ def _file_damage(path: Path, size: int, mtime_ns: int, sha256: str) -> str | Non
 
 
 @contextmanager
-def locked(lock: Path, waiting: Callable[[], None]) -> Iterator[None]:
-    """Hold the lock file; `waiting` is called once when another process has it. A dead holder's lock is free."""
+def locked(lock: Path, waiting: Callable[[], None]) -> Generator[None]:
+    """Hold the lock; `waiting` is called once when another process has it. A dead holder's lock is free."""
     lock.parent.mkdir(parents=True, exist_ok=True)
     with lock.open("w", encoding="utf-8") as handle:
         try:
@@ -68,7 +75,7 @@ def locked(lock: Path, waiting: Callable[[], None]) -> Iterator[None]:
 
 
 @contextmanager
-def replaced(folder: Path) -> Iterator[Path]:
+def replaced(folder: Path) -> Generator[Path]:
     """A fresh folder to fill; on success it becomes `folder` by rename, on any error it is removed."""
     folder.parent.mkdir(parents=True, exist_ok=True)
     fresh = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))

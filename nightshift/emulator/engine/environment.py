@@ -30,7 +30,7 @@ def engine_environment(
 
 
 def aws_environment(endpoint: str) -> dict[str, str]:
-    """What makes boto3 and the provider alike speak to `endpoint`, with credentials that open nothing else."""
+    """What makes boto3 and the provider alike speak to `endpoint`, with credentials that open nothing."""
     return {
         "AWS_ENDPOINT_URL": endpoint,
         "AWS_ACCESS_KEY_ID": "test",
@@ -61,8 +61,8 @@ def _path(path: str, toolchain: Toolchain, folder: Path, python: Path) -> str:
 def python_shim(python: Path) -> str:
     """A `python3` that runs the product's own, and answers at once that no package brings a plugin.
 
-    The language host asks `pip list` before every operation, which takes seconds. The engine attaches to a running
-    provider here, so the answer is not needed.
+    The language host asks `pip list` before every operation, which takes seconds. The engine attaches to a
+    running provider here, so the answer is not needed.
     """
     return f"""#!/bin/sh
 case "$1 $2 $3" in

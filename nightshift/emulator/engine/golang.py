@@ -5,7 +5,7 @@ import os
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
@@ -45,12 +45,20 @@ def _build(program: Program, target: Path, say: Say) -> None:
     output = target / program.name
     with ticking(say, f"building {program.name} with Go", program.normal_seconds), _source(program) as source:
         _go(
-            program, "build", "-trimpath", "-ldflags", program.link_flags, "-o", str(output), program.package, cwd=source
+            program,
+            "build",
+            "-trimpath",
+            "-ldflags",
+            program.link_flags,
+            "-o",
+            str(output),
+            program.package,
+            cwd=source,
         )
 
 
 @contextmanager
-def _source(program: Program) -> Iterator[Path]:
+def _source(program: Program) -> Generator[Path]:
     """The folder to build in: the pinned module's own, or a copy of it that uses slimmed modules."""
     replacements = program.folder / "overlay"
     if not replacements.is_dir():
@@ -91,8 +99,9 @@ def _go(program: Program, *arguments: str, cwd: Path | None = None) -> str:
     if done.returncode:
         raise ToolchainError(
             f"Go could not build {program.name}",
-            "\n       ".join(done.stderr.strip().splitlines()[-_SHOWN_LINES:]) or f"go ended with {done.returncode}",
-            "check that Go's module proxy can be reached (GOPROXY) and the disk has 3 GB free, then run it again; "
+            "\n       ".join(done.stderr.strip().splitlines()[-_SHOWN_LINES:])
+            or f"go ended with {done.returncode}",
+            "check that Go's module proxy can be reached (GOPROXY) and 3 GB of disk are free, then run again; "
             "or install the official pulumi CLI and its aws plugin, and nothing is built",
         )
     return done.stdout

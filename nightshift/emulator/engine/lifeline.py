@@ -1,6 +1,6 @@
 """Run a program that dies with the process that started it: `python lifeline.py PROGRAM [ARGUMENT...]`.
 
-It stands alone, standard library only, because it also runs as a wrapper in front of other programs' children.
+It stands alone, standard library only: it also runs as a wrapper in front of other programs' children.
 """
 
 import ctypes

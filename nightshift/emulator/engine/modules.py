@@ -1,4 +1,4 @@
-"""The three Go programs of the engine, pinned by hash in build/<program>/, and the key of what they build to."""
+"""The three Go programs of the engine, pinned by hash in build/<program>/, and the key of their build."""
 
 import hashlib
 import os
@@ -15,7 +15,7 @@ _VERSION_VARIABLE = "github.com/pulumi/pulumi/sdk/v3/go/common/version.Version"
 
 @dataclass(frozen=True)
 class Program:
-    """A Go program: its name, the package to build, and the seconds it normally takes, fetch included, on two cores."""
+    """A Go program: its name, its package, the seconds a build takes on two cores, fetch included."""
 
     name: str
     package: str

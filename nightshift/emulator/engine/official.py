@@ -13,7 +13,7 @@ from nightshift.emulator.engine.modules import CLI_VERSION, LANGUAGE, cache_root
 from nightshift.emulator.engine.progress import Say, ticking
 
 OLDEST_CLI = (3, 200, 0)
-"""The first CLI whose flags this room uses are all in (`--config-file`, `--skip-plugin-pre-install` is not needed)."""
+"""The oldest CLI that is trusted with the flags of this room; 3.274.1 is the one that is tested."""
 
 _RETRY_AFTER_S = 24 * 3600
 _INSTALL_LIMIT_S = 900
@@ -43,7 +43,7 @@ def find_cli(environment: Mapping[str, str] = os.environ) -> OfficialCli | None:
 def find_plugin(
     cli: OfficialCli, say: Say, environment: Mapping[str, str] = os.environ
 ) -> tuple[Path | None, str]:
-    """The home whose plugins folder holds the AWS plugin of the SDK's version, installing it if need be; or why not."""
+    """The home whose plugins folder holds the SDK's own AWS plugin, installed if need be; or why not."""
     wanted = version("pulumi-aws")
     own_home = cache_root(environment) / "engine" / f"plugins-{CLI_VERSION}"
     user_home = Path(environment.get("PULUMI_HOME") or "~/.pulumi").expanduser()
@@ -56,16 +56,19 @@ def find_plugin(
     return _install(cli, wanted, own_home, refused, say)
 
 
-def _install(
-    cli: OfficialCli, wanted: str, home: Path, refused: Path, say: Say
-) -> tuple[Path | None, str]:
+def _install(cli: OfficialCli, wanted: str, home: Path, refused: Path, say: Say) -> tuple[Path | None, str]:
     home.mkdir(parents=True, exist_ok=True)
     command = [str(cli.path), "plugin", "install", "resource", "aws", wanted, "--non-interactive"]
     environment = {**os.environ, "PULUMI_HOME": str(home), "PULUMI_SKIP_UPDATE_CHECK": "true"}
     with ticking(say, f"installing the official AWS plugin {wanted}", 60):
         try:
             done = subprocess.run(
-                command, env=environment, capture_output=True, text=True, timeout=_INSTALL_LIMIT_S, check=False
+                command,
+                env=environment,
+                capture_output=True,
+                text=True,
+                timeout=_INSTALL_LIMIT_S,
+                check=False,
             )
             why = done.stderr.strip().splitlines()[-1:] if done.returncode else []
         except subprocess.TimeoutExpired:

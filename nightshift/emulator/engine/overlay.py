@@ -1,7 +1,7 @@
 """Leave out of a program what the emulator never uses: less to fetch, less to compile.
 
-`build/<program>/overlay/<import path>/` holds the product's own, short replacements. The pinned modules that they
-belong to are copied out of Go's module cache, where they were checked against go.sum, and in such a package every
+`build/<program>/overlay/<import path>/` holds the product's own, short replacements. The pinned modules they
+belong to are copied out of Go's module cache, where they were checked against go.sum. In such a package every
 other file is left out, but for those that its KEEP file names by pattern.
 """
 

@@ -2,7 +2,7 @@
 
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 
 Say = Callable[[str], None]
@@ -10,7 +10,7 @@ _EVERY_S = 15.0
 
 
 @contextmanager
-def ticking(say: Say, what: str, normal_seconds: int, every: float = _EVERY_S) -> Iterator[None]:
+def ticking(say: Say, what: str, normal_seconds: int, every: float = _EVERY_S) -> Generator[None]:
     """Say at the start, every `every` seconds, and at the end, how long `what` has taken."""
     began = time.monotonic()
     over = threading.Event()

@@ -1,4 +1,4 @@
-"""The provider process of a workspace: started once, attached to by every operation, started anew when it died."""
+"""The provider process of a workspace: one for all its operations, started anew when it died."""
 
 import json
 import subprocess

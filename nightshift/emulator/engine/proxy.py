@@ -1,8 +1,8 @@
 """The provider the engine attaches to: pulumi-aws in name and version, the bridge behind it.
 
-`python -m nightshift.emulator.engine.proxy --bridge B --provider P --folder F` prints one JSON line with its port
-and process ids, serves until its standard input closes, and ends by itself (exit 3, the reason on standard error)
-when the bridge or the provider behind it dies.
+`python -m nightshift.emulator.engine.proxy --bridge B --provider P --folder F` prints its port and process
+ids as a JSON line and serves until its standard input closes. When the bridge or the provider behind it dies,
+it ends by itself: exit 3, the reason on standard error.
 """
 
 import argparse
@@ -56,12 +56,13 @@ class Proxy(provider_pb2_grpc.ResourceProviderServicer):
         _refuse_unknown(token, tokens.INVOKES, context)
         request.tok = tokens.bridge_token(token)
         answer = self._forward("Invoke", request, context, None)
+        assert isinstance(answer, provider_pb2.InvokeResponse)
         translate.invoke_answer(token, answer)
         return answer
 
     def _resource_call(self, name: str) -> Callable[[Message, grpc.ServicerContext], Message]:
         def call(request: Message, context: grpc.ServicerContext) -> Message:
-            token = translate.token_of(request.urn)  # ty: ignore[unresolved-attribute]
+            token = translate.token_of(request.urn)  # ty: ignore[missing-attribute]
             _refuse_unknown(token, tokens.RESOURCES, context)
             if isinstance(request, provider_pb2.CheckRequest) and (failures := _check(token, request)):
                 return provider_pb2.CheckResponse(inputs=request.news, failures=failures)

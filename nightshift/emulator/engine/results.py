@@ -31,7 +31,7 @@ class Step:
 
 @dataclass(frozen=True)
 class Result:
-    """An operation's outcome. `changes` counts resources by operation; `output` is what a person would have read."""
+    """An operation's outcome. `changes` counts resources by operation; `output` is for people."""
 
     operation: str
     ok: bool

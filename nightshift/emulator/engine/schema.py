@@ -1,7 +1,7 @@
 """The inputs that the bridge takes, as a snapshot in bridge_inputs.json, and the check against it.
 
-The bridge ignores an input it does not know, and the SDK knows more than the older provider behind the bridge:
-without this check a field would be set in the program and silently never reach the cloud. The snapshot is made by
+The bridge ignores an input it does not know, and the SDK knows more than the older provider has: without this
+check a field that the program sets would silently never reach the cloud. The snapshot is made by
 `python -m nightshift.emulator.engine.snapshot`; a test compares it with the running bridge.
 """
 
@@ -41,7 +41,7 @@ def _tree(schema: Mapping, spec: Mapping) -> Tree:
 
 
 def unknown_inputs(token: str, inputs: struct_pb2.Struct) -> tuple[str, ...]:
-    """The paths, in the SDK's names, of inputs that the bridge would ignore. Nulls and unknowns are let pass."""
+    """The paths, in the SDK's names, of inputs that the bridge would ignore. Nulls pass."""
     tree = bridge_inputs().get(token)
     if tree is None:
         return ()

@@ -1,7 +1,7 @@
 """Where the SDK and the bridge disagree about a property: its name, or one value against a list of one.
 
-pulumi-aws overrides some names and lifts some lists of one; the bridge shows Terraform's own. DIFFERENCES names each
-place once, by the SDK's path; everything not named is the same on both sides. Values are google.protobuf ones.
+pulumi-aws overrides some names and lifts some lists of one; the bridge shows Terraform's own. DIFFERENCES has
+each place once, by the SDK's path; the rest is the same on both sides. Values are protobuf's.
 """
 
 import re
@@ -21,7 +21,7 @@ KEPT = "__nightshift_bridge_state"
 
 @dataclass(frozen=True)
 class Difference:
-    """One place: the SDK's path in `token`, the bridge's name of its last part, and whether the bridge has a list of one."""
+    """One place: the SDK's path, the bridge's name of its last part, and if it has a list of one."""
 
     token: str
     path: str
@@ -94,7 +94,7 @@ def to_bridge(properties: struct_pb2.Struct, shape: Shape) -> None:
 
 
 def to_sdk(properties: struct_pb2.Struct, shape: Shape) -> None:
-    """Rename and unwrap in place, from the bridge's form to the SDK's. An empty list of one becomes absent."""
+    """Rename and unwrap in place, from the bridge's form to the SDK's. An empty list of one goes away."""
     for bridge_name, (name, child) in shape.by_bridge_name().items():
         if bridge_name in properties.fields:
             value = _take(properties, bridge_name)

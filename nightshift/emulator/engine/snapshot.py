@@ -1,4 +1,4 @@
-"""Renew bridge_inputs.json from the running bridge: `python -m nightshift.emulator.engine.snapshot BRIDGE PROVIDER`."""
+"""Renew bridge_inputs.json: `python -m nightshift.emulator.engine.snapshot BRIDGE PROVIDER`."""
 
 import json
 import sys

@@ -1,4 +1,4 @@
-"""A copy of the user's stack file that can do no harm: every word kept, but the ways to a real account left out."""
+"""A copy of the user's stack file that can do no harm: word for word, without the ways to a real account."""
 
 import re
 from collections.abc import Iterator
@@ -46,7 +46,7 @@ def stack_name(stack_file: Path) -> str:
 
 
 def harmless(text: str) -> str:
-    """The stack file without credentials, profiles, endpoints and keys to secrets; all other bytes as they were.
+    """The stack file without credentials, profiles, endpoints and keys to secrets; all else as it was.
 
     A text that is no YAML comes back unchanged: the engine says what is wrong with it in its own words.
     Raises WorkspaceError when such a setting stands in a `{...}` on one line and cannot be taken out by line.
@@ -76,6 +76,6 @@ def _lines(parent: yaml.MappingNode, key: yaml.Node, value: yaml.Node) -> tuple[
     first, last = key.start_mark.line, value.end_mark.line
     if parent.flow_style:
         raise WorkspaceError(
-            f"line {first + 1}: {key.value} must stand on a line of its own, so that the emulator can leave it out"
+            f"line {first + 1}: {key.value} must stand on its own line, so that the emulator can leave it out"
         )
     return first, max(last, first + 1) if value.end_mark.column == 0 else last + 1

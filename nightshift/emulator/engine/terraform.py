@@ -12,7 +12,7 @@ from nightshift.emulator.engine.errors import ToolchainError
 
 VARIABLE = "NIGHTSHIFT_TERRAFORM_AWS_PROVIDER"
 BRIDGED_MAJOR = 5
-"""The bridge's tables (shapes, bridge_inputs.json) are those of provider 5; pulumi-aws 6.83 bridges 5.100.0."""
+"""The bridge's tables (shapes, bridge_inputs.json) are provider 5's; pulumi-aws 6.83 bridges 5.100.0."""
 
 _ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64", "arm64": "arm64", "amd64": "amd64"}
 _BINARY = re.compile(r"terraform-provider-aws_v(?P<version>\d+\.\d+\.\d+)(_x\d+)?(\.exe)?")
@@ -69,7 +69,9 @@ def _configured(config: Path) -> list[Path]:
         text = config.expanduser().read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError):
         return []
-    return [Path(match["path"]).expanduser() for pattern in (_MIRROR, _CACHE) for match in pattern.finditer(text)]
+    return [
+        Path(match["path"]).expanduser() for pattern in (_MIRROR, _CACHE) for match in pattern.finditer(text)
+    ]
 
 
 def _below(root: Path) -> Iterator[TerraformProvider]:
@@ -88,7 +90,7 @@ def _given(path: Path) -> TerraformProvider:
         raise ToolchainError(
             f"{VARIABLE} does not name a program: {path}",
             "there is no executable file of that name",
-            f"give the full path of terraform-provider-aws_v{BRIDGED_MAJOR}.x, or unset the variable to search for it",
+            f"give the path of terraform-provider-aws_v{BRIDGED_MAJOR}.x, or unset it to search for one",
         )
     if match and match["version"].split(".")[0] != str(BRIDGED_MAJOR):
         raise ToolchainError(
@@ -107,7 +109,8 @@ def _missing(
     return ToolchainError(
         f"No Terraform AWS provider {BRIDGED_MAJOR}.x for {terraform_platform()}",
         f"looked in {looked}{only}",
-        f"`terraform providers mirror ~/.terraform.d/plugins` in a folder that requires hashicorp/aws ~> {BRIDGED_MAJOR}.100, "
+        "`terraform providers mirror ~/.terraform.d/plugins` in a folder that requires "
+        f"hashicorp/aws ~> {BRIDGED_MAJOR}.100, "
         f"or set {VARIABLE} to the binary, or install the official pulumi CLI and its aws plugin",
     )
 

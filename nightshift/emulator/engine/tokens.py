@@ -1,8 +1,8 @@
 """Which AWS resources and look-ups the bridge serves, and what each is called on its two sides.
 
-The SDK of pulumi-aws names a type by service (`aws:ec2/launchTemplate:LaunchTemplate`); the bridge names it by
-its Terraform name (`aws:index/launchTemplate:LaunchTemplate`). Names follow from each other by rule, and the
-few that do not stand in IRREGULAR.
+The SDK of pulumi-aws names a type by service (`aws:ec2/launchTemplate:LaunchTemplate`); the bridge names it
+by its Terraform name (`aws:index/launchTemplate:LaunchTemplate`). Names follow from each other by rule; those
+that do not stand in IRREGULAR.
 """
 
 import re

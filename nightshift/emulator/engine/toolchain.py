@@ -1,4 +1,4 @@
-"""Everything a run of the engine needs: the official tools where they can be had, else built once and cached."""
+"""What a run of the engine needs: the official tools where they can be had, else built once and cached."""
 
 import os
 import shutil
@@ -15,7 +15,6 @@ from nightshift.emulator.engine.modules import (
     BRIDGE_VERSION,
     CLI,
     CLI_VERSION,
-    LANGUAGE,
     PROGRAMS,
     Program,
     build_key,
@@ -26,7 +25,7 @@ from nightshift.emulator.engine.progress import Say
 
 @dataclass(frozen=True)
 class Toolchain:
-    """The engine's programs. `provider` is `plugin` (pulumi-aws's own) or `bridge` (to a Terraform provider)."""
+    """The engine's programs. `provider` is `plugin` (pulumi-aws's own) or `bridge` (to Terraform's)."""
 
     pulumi: Path
     pulumi_version: str
@@ -52,7 +51,7 @@ class Toolchain:
 
 
 def ensure_toolchain(progress: Say, environment: Mapping[str, str] = os.environ) -> Toolchain:
-    """The engine's programs, ready to run. The first time this can take minutes; `progress` gets lines for people.
+    """The engine's programs, ready to run. The first time takes minutes; `progress` gets lines for people.
 
     Raises ToolchainError when something cannot be had: what, why, what to do.
     """
@@ -60,7 +59,12 @@ def ensure_toolchain(progress: Say, environment: Mapping[str, str] = os.environ)
     home, refusal = official.find_plugin(cli, progress, environment) if cli else (None, "")
     if cli and home:
         return Toolchain(
-            cli.path, cli.version, cli.path.resolve().parent, "plugin", version("pulumi-aws"), plugin_home=home
+            cli.path,
+            cli.version,
+            cli.path.resolve().parent,
+            "plugin",
+            version("pulumi-aws"),
+            plugin_home=home,
         )
     if refusal:
         progress(refusal)
@@ -91,7 +95,7 @@ def ensure_built(
     if go is None:
         raise _no_go(programs)
     with cache.locked(
-        folder.with_suffix(".lock"), lambda: progress("another process builds the engine; waiting for it")
+        root / f"{folder.name}.lock", lambda: progress("another process builds the engine; waiting for it")
     ):
         if (problem := cache.damage(folder)) is None:
             return folder
@@ -115,5 +119,5 @@ def _no_go(programs: tuple[Program, ...]) -> ToolchainError:
         "No Pulumi engine to run",
         f"{'the AWS plugin' if on_path else 'the pulumi CLI'} is not on this machine, "
         f"and without Go on PATH {names} cannot be built",
-        "install Go 1.26 or newer (go.dev/dl), or the official pulumi CLI (pulumi.com/docs/install), and run it again",
+        "install Go 1.26 or newer (go.dev/dl) or the official pulumi CLI (pulumi.com/docs/install)",
     )

@@ -19,9 +19,9 @@ def token_of(urn: str) -> str:
 
 def request(message: Message, shape: shapes.Shape | None) -> None:
     """Rewrite a resource request in place: URN, type, property names and paths."""
-    message.urn = tokens.bridge_urn(message.urn)  # ty: ignore[unresolved-attribute]
+    message.urn = tokens.bridge_urn(message.urn)  # ty: ignore[missing-attribute]
     if getattr(message, "type", ""):
-        message.type = tokens.bridge_token(message.type)  # ty: ignore[unresolved-attribute]
+        message.type = tokens.bridge_token(message.type)  # ty: ignore[missing-attribute]
     if shape is None:
         return
     for name in _REQUEST_STRUCTS:
@@ -38,9 +38,9 @@ def answer(message: Message, shape: shapes.Shape | None) -> None:
     if shape is None:
         return
     if _has(message, "inputs"):
-        shapes.to_sdk(message.inputs, shape)  # ty: ignore[unresolved-attribute]
+        shapes.to_sdk(message.inputs, shape)  # ty: ignore[missing-attribute]
     if _has(message, "properties"):
-        shapes.state_to_sdk(message.properties, shape)  # ty: ignore[unresolved-attribute]
+        shapes.state_to_sdk(message.properties, shape)  # ty: ignore[missing-attribute]
     for name in _ANSWER_PATHS:
         _replace(getattr(message, name, None), lambda path: shapes.path_to_sdk(path, shape))
     if isinstance(message, provider_pb2.DiffResponse):
@@ -72,7 +72,8 @@ def invoke_answer(token: str, message: provider_pb2.InvokeResponse) -> None:
 
 
 def _has(message: Message, name: str) -> bool:
-    return name in message.DESCRIPTOR.fields_by_name and message.HasField(name)
+    descriptor = message.DESCRIPTOR
+    return descriptor is not None and name in descriptor.fields_by_name and message.HasField(name)
 
 
 def _replace(paths: MutableSequence[str] | None, change: Callable[[str], str]) -> None:
@@ -81,8 +82,12 @@ def _replace(paths: MutableSequence[str] | None, change: Callable[[str], str]) -
 
 
 def _rename_detailed(message: provider_pb2.DiffResponse, shape: shapes.Shape) -> None:
-    renamed = {shapes.path_to_sdk(path, shape): difference for path, difference in message.detailedDiff.items()}
-    copies = {path: provider_pb2.PropertyDiff.FromString(d.SerializeToString()) for path, d in renamed.items()}
+    renamed = {
+        shapes.path_to_sdk(path, shape): difference for path, difference in message.detailedDiff.items()
+    }
+    copies = {
+        path: provider_pb2.PropertyDiff.FromString(d.SerializeToString()) for path, d in renamed.items()
+    }
     message.detailedDiff.clear()
     for path, difference in copies.items():
         message.detailedDiff[path].CopyFrom(difference)

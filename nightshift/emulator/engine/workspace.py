@@ -129,7 +129,7 @@ class Workspace:
         return self._finish(self.start("destroy", "--yes", "--skip-preview", *arguments))
 
     def recover(self) -> tuple[str, ...]:
-        """After a killed engine: take away the lock it left. What was half done, the next `up` or `destroy` settles.
+        """After a killed engine: take away the lock it left. The next operation settles what was half done.
 
         The same as `pulumi cancel --yes`. Returns what it had to take away, for people.
         """
