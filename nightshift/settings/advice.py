@@ -6,8 +6,6 @@ from collections.abc import Iterator
 from datetime import datetime, timedelta
 
 from nightshift.catalog.limits import DLM_START_WITHIN_S
-from nightshift.catalog.regions import REGIONS
-from nightshift.catalog.suggest import closest
 from nightshift.plan.conflicts import first_meeting
 from nightshift.plan.instants import local_text
 from nightshift.plan.instants import zone_of as rules_of
@@ -27,10 +25,6 @@ def advice(stack: Stack, now: datetime) -> tuple[str, ...]:
 
 
 def _site(stack: Stack) -> Iterator[str]:
-    if stack.region not in REGIONS:
-        close = closest(stack.region, REGIONS)
-        hint = f"; did you mean {close}?" if close else ""
-        yield f"aws:region: {stack.region} is not among the regions that Nightshift knows{hint}"
     if not stack.site.alerts and stack.site.budget is None:
         yield "site.alerts: nobody is told when a group gets no capacity or is not ready; name an address"
     private = ", ".join(

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from datetime import datetime
+from decimal import Decimal
 
 _WORDS: dict[str, bool | float | None] = {
     **dict.fromkeys(("true", "True", "TRUE"), True),
@@ -58,7 +59,8 @@ def as_number(text: str) -> int | float | None:
     value = float(text)
     if value in (float("inf"), float("-inf")):
         return None
-    return int(value) if value.is_integer() and abs(value) < _JSON_EXPONENT_FROM else value
+    whole_in_json = value.is_integer() and abs(value) < _JSON_EXPONENT_FROM
+    return int(Decimal(repr(value))) if whole_in_json else value
 
 
 def integer(text: str) -> int | None:

@@ -175,7 +175,7 @@ def _scalar(node: yaml.ScalarNode) -> object:
 
 _CHECKS = {
     "bool": lambda text, value: isinstance(value, bool),
-    "int": lambda text, value: scalars.integer(text.replace("_", "")) is not None,
+    "int": lambda text, value: isinstance(value, int) and scalars.integer(text.replace("_", "")) is not None,
     "float": lambda text, value: isinstance(value, int | float) and not isinstance(value, bool),
     "null": lambda text, value: value is None,
     "timestamp": lambda text, value: scalars.timestamp(text) is not None,

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 
 from nightshift.catalog.instance_types import instance_type
+from nightshift.catalog.regions import REGIONS
 from nightshift.catalog.runtimes import RUNTIMES
 from nightshift.catalog.suggest import unknown
 from nightshift.catalog.tiers import TIERS
@@ -28,7 +29,7 @@ def findings(scope: Scope) -> Iterator[Problem]:
         timely = list(_times(path, group))
         choice = list(_choice(path, group))
         yield from [*timely, *choice]
-        if timely or choice or scope.region is None:
+        if timely or choice or scope.region not in REGIONS:
             continue
         try:
             plan = capacity_plan(scope.region, group)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from ipaddress import IPv4Network, ip_network
 
-from nightshift.catalog.regions import region_problem, zone_problem
+from nightshift.catalog.regions import REGIONS, zone_problem
+from nightshift.catalog.suggest import unknown
 from nightshift.plan import zones
 from nightshift.settings.problem import Problem, shown
 from nightshift.settings.rules.common import repeated
@@ -22,7 +23,8 @@ _PRIVATE = tuple(
 
 def findings(scope: Scope) -> Iterator[Problem]:
     """The site's problems."""
-    if scope.region and (why := region_problem(scope.region)):
+    if scope.region and scope.region not in REGIONS:
+        why = unknown("region", scope.region, REGIONS, "Nightshift")
         yield Problem(("region",), why.removeprefix("region: "))
     if scope.site is None:
         return
