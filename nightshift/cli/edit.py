@@ -28,9 +28,8 @@ def line_of(text: str, path: Sequence[str]) -> int:
 
 def _scalar(node: yaml.Node | None, path: Sequence[str]) -> yaml.ScalarNode:
     for key in path:
-        if not isinstance(node, yaml.MappingNode):
-            break
-        node = next((value for name, value in node.value if name.value == key), None)
+        pairs = node.value if isinstance(node, yaml.MappingNode) else ()
+        node = next((value for name, value in pairs if name.value == key), None)
     if not isinstance(node, yaml.ScalarNode):
         raise CliError(f"{'.'.join(path)} isn't a plain value in the stack file: edit it by hand")
     return node

@@ -27,7 +27,7 @@ VERBS: Mapping[str, str] = {
     "doctor": "what this machine, the account and its quotas lack",
     "rehearse": "deploy the stack to an emulated cloud and inspect what stands",
 }
-EPILOG = "exit status: 0 fine, 1 found a problem, 2 wrong use. `nightshift VERB --help` says more."
+EPILOG = "Exit status: 0 fine, 1 found a problem, 2 wrong use. VERB --help says more."
 
 
 def main(argv: Sequence[str] | None = None) -> int:
