@@ -1,4 +1,4 @@
-"""The policy documents themselves: their size, their text, who may take the roles, what DLM and buckets allow."""
+"""The policy documents themselves: size, text, who may take the roles, what DLM and buckets allow."""
 
 from __future__ import annotations
 
