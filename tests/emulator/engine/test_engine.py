@@ -1,0 +1,210 @@
+"""The real engine and provider on an emulated AWS: the whole way of a stack, and what is left after a death."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import boto3
+import pytest
+from moto.server import ThreadedMotoServer
+
+from nightshift.emulator.engine import schema, snapshot
+from nightshift.emulator.engine.results import Result
+from nightshift.emulator.engine.toolchain import Toolchain, ensure_toolchain
+from nightshift.emulator.engine.workspace import Workspace
+
+pytestmark = pytest.mark.engine
+
+SAMPLE = Path(__file__).parent / "fixtures" / "sample"
+
+
+@pytest.fixture(scope="module")
+def toolchain() -> Toolchain:
+    return ensure_toolchain(print)
+
+
+@pytest.fixture
+def endpoint() -> Iterator[str]:
+    server = ThreadedMotoServer(port=0)
+    server.start()
+    host, port = server.get_host_and_port()
+    endpoint = f"http://{host}:{port}"
+    boto3.client("s3", endpoint_url=endpoint, region_name="us-east-1", **KEYS).list_buckets()
+    yield endpoint
+    server.stop()
+
+
+KEYS = {"aws_access_key_id": "test", "aws_secret_access_key": "test"}
+
+
+@pytest.fixture
+def stack_file(tmp_path: Path) -> Path:
+    return Path(shutil.copy(SAMPLE / "Pulumi.lab.yaml", tmp_path))
+
+
+@pytest.fixture
+def workspace(toolchain: Toolchain, stack_file: Path, endpoint: str, tmp_path: Path) -> Iterator[Workspace]:
+    with Workspace(toolchain, stack_file, SAMPLE, endpoint, tmp_path / "engine", print) as made:
+        yield made
+
+
+def _set(workspace: Workspace, name: str, value: str) -> None:
+    with workspace.stack_file.open("a", encoding="utf-8") as stream:
+        stream.write(f"  sample:{name}: {value}\n")
+    workspace.write_config()
+
+
+def _volumes(endpoint: str) -> list[str]:
+    client = boto3.client("ec2", endpoint_url=endpoint, region_name="us-east-1", **KEYS)
+    return [volume["VolumeId"] for volume in client.describe_volumes()["Volumes"]]
+
+
+def _alive(pid: int) -> bool:
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0]
+    except FileNotFoundError:
+        return False
+    return state != "Z"
+
+
+def _gone_within(pids: list[int], seconds: float) -> bool:
+    deadline = time.monotonic() + seconds
+    while any(map(_alive, pids)) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    return not any(map(_alive, pids))
+
+
+def _unchanged(result: Result) -> bool:
+    return result.ok and result.changed == 0
+
+
+def test_a_stack_goes_up_stays_changes_and_goes_away(workspace: Workspace, endpoint: str) -> None:
+    before = workspace.stack_file.read_bytes()
+    first = workspace.up()
+    assert first.ok, first.diagnostics
+    assert first.changes == {"create": 15}
+    assert workspace.outputs()["region"] == "us-east-1"
+    assert workspace.outputs()["at"] == "07:00"
+    assert [workspace.outputs()["volume"]] == _volumes(endpoint)
+    assert _unchanged(workspace.up())
+    assert _unchanged(workspace.refresh())
+    assert _unchanged(workspace.up())
+    _set(workspace, "size", "30")
+    planned = workspace.preview()
+    assert [(s.op, s.name, s.differing) for s in planned.changed_steps()] == [("update", "data", ("size",))]
+    assert workspace.up().changes["update"] == 1
+    gone = workspace.destroy()
+    assert gone.ok, gone.diagnostics
+    assert _volumes(endpoint) == []
+    assert workspace.export()["deployment"].get("resources", []) == []
+    assert workspace.stack_file.read_bytes().startswith(before)
+    assert sorted(path.name for path in SAMPLE.iterdir() if path.name != "__pycache__") == [
+        "Pulumi.lab.yaml",
+        "Pulumi.yaml",
+        "__main__.py",
+    ]
+
+
+def test_a_lifecycle_configuration_keeps_its_shape_through_state(workspace: Workspace) -> None:
+    _set(workspace, "lifecycle", "true")
+    assert workspace.up().ok
+    assert _unchanged(workspace.up())
+    assert _unchanged(workspace.refresh())
+
+
+def test_a_refusal_is_told_and_what_was_made_is_kept(workspace: Workspace, endpoint: str) -> None:
+    _set(workspace, "broken", "true")
+    failed = workspace.up()
+    assert not failed.ok
+    assert "vpc-00000000" in failed.diagnostics
+    assert [step.name for step in failed.steps if step.failed] == ["bad"]
+    assert len(_volumes(endpoint)) == 1
+    workspace.stack_file.write_text((SAMPLE / "Pulumi.lab.yaml").read_text())
+    workspace.write_config()
+    assert workspace.up().ok
+    assert len(_volumes(endpoint)) == 1
+
+
+def test_an_input_that_the_provider_lacks_is_refused_by_name(workspace: Workspace) -> None:
+    if workspace.toolchain.provider == "plugin":
+        pytest.skip("the official plugin knows every input of its SDK")
+    _set(workspace, "newer", "true")
+    refused = workspace.preview()
+    assert not refused.ok
+    assert "volumeInitializationRate: the bridged Terraform provider has no such input" in refused.output
+
+
+@pytest.mark.parametrize("victim", ["terraform", "bridge", "proxy"])
+def test_a_dead_provider_ends_the_run_and_the_next_one_converges(
+    workspace: Workspace, endpoint: str, victim: str
+) -> None:
+    if workspace.toolchain.provider == "plugin":
+        pytest.skip("the official plugin is the engine's own child")
+    running = workspace.start("up", "--yes", "--skip-preview")
+    time.sleep(3.5)
+    pids = workspace.pids
+    assert pids is not None
+    everyone = [pids.proxy, pids.bridge, *pids.terraform]
+    os.kill(
+        {"terraform": pids.terraform[0], "bridge": pids.bridge, "proxy": pids.proxy}[victim], signal.SIGKILL
+    )
+    failed = running.finish()
+    assert not failed.ok
+    assert _gone_within(everyone, 5)
+    workspace.recover()
+    again = workspace.up()
+    assert again.ok, again.diagnostics
+    assert _unchanged(workspace.up())
+
+
+@pytest.mark.parametrize("operation", ["up", "destroy"])
+def test_a_killed_engine_recovers(workspace: Workspace, operation: str, endpoint: str) -> None:
+    if operation == "destroy":
+        assert workspace.up().ok
+    running = workspace.start(operation, "--yes", "--skip-preview")
+    time.sleep(3)
+    os.kill(running.process.pid, signal.SIGKILL)
+    assert not running.finish().ok
+    assert not workspace.preview().ok
+    assert len(workspace.recover()) == 1
+    assert workspace.destroy().ok
+    assert workspace.export()["deployment"].get("resources", []) == []
+
+
+def test_our_own_death_takes_every_child_along(toolchain: Toolchain, endpoint: str, tmp_path: Path) -> None:
+    program = textwrap.dedent(
+        f"""
+        import json, pathlib, time
+        from nightshift.emulator.engine.toolchain import ensure_toolchain
+        from nightshift.emulator.engine.workspace import Workspace
+
+        sample = pathlib.Path({str(SAMPLE)!r})
+        with Workspace(
+            ensure_toolchain(print), sample / "Pulumi.lab.yaml", sample, {endpoint!r}, pathlib.Path({str(tmp_path)!r})
+        ) as workspace:
+            running = workspace.start("up", "--yes", "--skip-preview")
+            time.sleep(3)
+            pids = [running.process.pid, workspace.pids.proxy, workspace.pids.bridge, *workspace.pids.terraform]
+            print(json.dumps(pids), flush=True)
+            time.sleep(60)
+        """
+    )
+    with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True) as ours:
+        assert ours.stdout is not None
+        pids = json.loads(next(line for line in ours.stdout if line.startswith("[")))
+        assert all(map(_alive, pids))
+        ours.kill()
+    assert _gone_within(pids, 5)
+
+
+def test_the_snapshot_of_the_bridges_inputs_is_current(toolchain: Toolchain) -> None:
+    if toolchain.bridge is None or toolchain.terraform_provider is None:
+        pytest.skip("no bridge is used here")
+    assert snapshot.live_inputs(toolchain.bridge, toolchain.terraform_provider) == schema.bridge_inputs()
