@@ -34,7 +34,7 @@ def _denied(call: Call, who: str, need: Need | None, why: str) -> Refusal:
         code, status = DENIALS[call.service]
         lead = "You are not authorized to perform this operation. " if call.service == "ec2" else ""
         return Refusal(code, lead + text, status, "authority")
-    json_form = (call.protocol or "") in JSON_PROTOCOLS
+    json_form = call.protocol in JSON_PROTOCOLS and not (call.model and call.model.is_query_compatible)
     code, status = ("AccessDeniedException", 400) if json_form else ("AccessDenied", 403)
     return Refusal(code, text, status, "authority")
 

@@ -3,7 +3,7 @@
 GET  log                                 requests with service, operation, status, error, message
 POST log            {}                   forget them
 GET  clock                               {"now": ...}
-POST clock          {"now": ISO time}    travel there, forward or back; time runs on from there
+POST clock          {"now": ISO time}    travel there, forward or back; time runs on; null: real time
 POST settle         {}                   once what AWS does as time passes: hook deadlines, launches
 POST faults         {"insufficient": {"g5.xlarge" | "g5.xlarge@us-east-1a" | "*": launches},
                      "throttle": {"ec2.AttachVolume" | "ec2.*": calls}}
@@ -44,8 +44,10 @@ def throttled(call: Call) -> Refusal | None:
 
 
 def _clock(body: Body) -> Body:
-    if "now" in body:
+    if body.get("now") is not None:
         clock.set_now(datetime.fromisoformat(body["now"]))
+    elif "now" in body:
+        clock.back_to_real()
     return {"now": clock.now().isoformat()}
 
 

@@ -39,7 +39,7 @@ KEPT_LOG_ENTRIES = 100_000
 
 @dataclass(frozen=True)
 class Refusal:
-    """A refusal in AWS's own terms. `rule` names the part of the emulator that refused, or the row of the table."""
+    """A refusal in AWS's own terms. `rule` names the part of the emulator, or the row of the table."""
 
     code: str
     message: str
@@ -49,8 +49,8 @@ class Refusal:
 
 @dataclass(frozen=True)
 class Entry:
-    """One line of the request log. `by` is the access key, `error` is empty when the call went through, `rule` says
-    what refused it before it reached the service."""
+    """One line of the request log. `by` is the access key; `error` is empty when the call went through;
+    `rule` says what refused it before it reached the service."""
 
     at: str
     service: str

@@ -24,6 +24,7 @@ class Need:
     context: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
 
+ID_KEYS = {"instance": "ec2:InstanceID", "volume": "ec2:VolumeID"}
 Resolver = Callable[[Call], list[Need]]
 
 
@@ -40,7 +41,10 @@ def _ec2_arn(call: Call, resource_id: str) -> tuple[str, dict[str, Sequence[str]
 
     kind = EC2_PREFIX_TO_RESOURCE.get(get_prefix(resource_id) or "", "*")
     arn = f"arn:aws:ec2:{call.region}:{ACCOUNT}:{kind}/{resource_id}"
-    return arn, tags_context(("aws", "ec2"), resource_tags(call.region, resource_id))
+    context = tags_context(("aws", "ec2"), resource_tags(call.region, resource_id))
+    if kind in ID_KEYS:
+        context[ID_KEYS[kind]] = [resource_id]
+    return arn, context
 
 
 def _ec2(*members: str) -> Resolver:

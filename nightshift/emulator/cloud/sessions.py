@@ -41,7 +41,7 @@ class Principal:
     def context(self) -> dict[str, Sequence[str]]:
         """Condition keys about the signer and the moment."""
         now = utcnow()
-        tags = {tag["Key"]: tag["Value"] for tag in self.role.get_tags()}
+        tags = {tag["Key"]: tag["Value"] for tag in self.role.tags or ()}
         keys: dict[str, Sequence[str]] = {
             "aws:userid": [self.user_id],
             "aws:PrincipalArn": [self.role.arn],

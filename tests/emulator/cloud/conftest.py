@@ -191,3 +191,9 @@ def refused(request: pytest.FixtureRequest, cloud: Cloud, ours: Aws, plain: Aws)
         assert _outcome(attempt, plain) in {"accepted", "lacking"}
 
     return prove
+
+
+@pytest.fixture
+def aws_at() -> Callable[[str], Aws]:
+    """Operator clients of any endpoint."""
+    return Aws
