@@ -20,6 +20,8 @@ RESOURCES: tuple[str, ...] = (
     "aws:cloudwatch/metricAlarm:MetricAlarm",
     "aws:dlm/lifecyclePolicy:LifecyclePolicy",
     "aws:ebs/volume:Volume",
+    "aws:ec2/defaultRouteTable:DefaultRouteTable",
+    "aws:ec2/defaultSecurityGroup:DefaultSecurityGroup",
     "aws:ec2/eip:Eip",
     "aws:ec2/internetGateway:InternetGateway",
     "aws:ec2/launchTemplate:LaunchTemplate",

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, MutableSequence
 
+from google.protobuf import struct_pb2
 from google.protobuf.message import Message
 from google.rpc import status_pb2
 from pulumi.runtime.proto import provider_pb2
@@ -22,6 +23,9 @@ def request(message: Message, shape: shapes.Shape | None) -> None:
     message.urn = tokens.bridge_urn(message.urn)  # ty: ignore[missing-attribute]
     if getattr(message, "type", ""):
         message.type = tokens.bridge_token(message.type)  # ty: ignore[missing-attribute]
+    for name in _REQUEST_STRUCTS:
+        if _has(message, name):
+            _files_to_paths(getattr(message, name))
     if shape is None:
         return
     for name in _REQUEST_STRUCTS:
@@ -69,6 +73,17 @@ def invoke_answer(token: str, message: provider_pb2.InvokeResponse) -> None:
     for name, source in tokens.ADDED_OUTPUTS.get(token, {}).items():
         if name not in returned.fields and source in returned.fields:
             returned.fields[name].CopyFrom(returned.fields[source])
+
+
+def _files_to_paths(struct: struct_pb2.Struct) -> None:
+    """The bridge knows no file assets: where the Terraform provider wants a path, it gets the asset's."""
+    for value in struct.fields.values():
+        if value.HasField("struct_value"):
+            fields = value.struct_value.fields
+            if shapes.SIGNATURE in fields and "path" in fields:
+                value.string_value = fields["path"].string_value
+            else:
+                _files_to_paths(value.struct_value)
 
 
 def _has(message: Message, name: str) -> bool:
