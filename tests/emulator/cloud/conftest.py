@@ -43,8 +43,9 @@ class Aws:
             s3={"addressing_style": "path"},
         )
         if service not in self._clients:
-            session = boto3.session.Session(region_name=REGION, **self._credentials)
-            self._clients[service] = session.client(service, endpoint_url=self.endpoint, config=config)
+            make: Any = boto3.session.Session(region_name=REGION).client
+            whole: dict[str, Any] = {"endpoint_url": self.endpoint, "config": config, **self._credentials}
+            self._clients[service] = make(service, **whole)
         return self._clients[service]
 
     def __getattr__(self, service: str) -> Any:

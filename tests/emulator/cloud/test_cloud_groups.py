@@ -219,7 +219,7 @@ def test_the_on_demand_share_is_kept(ours: Any) -> None:
 
 
 def test_many_efa_interfaces_keep_their_cards_indexes(ours: Any) -> None:
-    nics = [{"NetworkCardIndex": 0, "DeviceIndex": 0}]
+    nics: list[dict[str, Any]] = [{"NetworkCardIndex": 0, "DeviceIndex": 0}]
     nics += [{"NetworkCardIndex": card, "DeviceIndex": 1, "InterfaceType": "efa-only"} for card in range(4)]
     group = ours.group(ours.template(InstanceType="p4d.24xlarge", NetworkInterfaces=nics), DesiredCapacity=1)
     (member,) = ours.members(group)

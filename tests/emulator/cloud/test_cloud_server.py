@@ -96,13 +96,11 @@ def test_what_is_not_there_is_answered_at_once_in_the_protocol_s_own_form(
 
 
 def test_the_model_s_own_constraints_are_kept(ours: Any, cloud: Any) -> None:
-    with pytest.raises(ClientError, match="less than or equal to 128"):
-        ours.ec2.create_launch_template(
-            LaunchTemplateName="x" * 129, LaunchTemplateData={"InstanceType": "g5.xlarge"}
-        )
+    with pytest.raises(ClientError, match="less than or equal to 64"):
+        ours.iam.create_role(RoleName="r" * 65, AssumeRolePolicyDocument="{}")
     log: Any = cloud.control("log")["requests"]
     assert log[-1]["rule"] == "model"
-    assert log[-1]["operation"] == "CreateLaunchTemplate"
+    assert log[-1]["operation"] == "CreateRole"
 
 
 def test_the_clock_goes_forward_and_back_and_ticks(ours: Any, cloud: Any) -> None:

@@ -17,7 +17,7 @@ def schedule(name: str = "nightly", **given: Any) -> dict[str, Any]:
     return {"Name": name, "CreateRule": rule, "RetainRule": {"Count": 7}} | given
 
 
-def policy(aws: Any, *schedules: dict[str, Any], **given: Any) -> Callable[[], object]:
+def policy(aws: Any, *schedules: dict[str, Any], **given: Any) -> Callable[[], Any]:
     details = {
         "ResourceTypes": ["VOLUME"],
         "TargetTags": [{"Key": "nightshift:snapshots", "Value": "lab.nightly"}],

@@ -31,6 +31,17 @@ def nic(card: int = 0, device: int = 0, **given: Any) -> dict[str, Any]:
     return {"NetworkCardIndex": card, "DeviceIndex": device} | given
 
 
+def test_template_name(refused: Prove) -> None:
+    data = {"ImageId": "ami-0abc0000000000001", "InstanceType": "g5.xlarge"}
+    refused(
+        lambda aws: (
+            lambda: aws.ec2.create_launch_template(
+                LaunchTemplateName=aws.name("x" * 127), LaunchTemplateData=data
+            )
+        )
+    )
+
+
 def test_template_base64(refused: Prove) -> None:
     def attempt(aws: Any) -> Callable[[], object]:
         template = aws.template()

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -17,6 +18,7 @@ from nightshift.emulator.cloud.services.templates import find
 
 MADE = ("CreateLaunchTemplate", "CreateLaunchTemplateVersion")
 USED = ("CreateAutoScalingGroup", "UpdateAutoScalingGroup")
+NAME = re.compile(r"[a-zA-Z0-9().\-/_]{3,128}")
 USER_DATA_BYTES = 16_384
 Check = Callable[[Call, dict[str, Any]], str | None]
 PREFIX = "You must use a valid fully-formed launch template. "
@@ -31,6 +33,12 @@ def _raw(text: str) -> bytes | None:
 
 def _given(call: Call) -> dict[str, Any]:
     return call.params if call.name == "RunInstances" else call.params.get("LaunchTemplateData", {})
+
+
+def _name(call: Call) -> str | None:
+    if NAME.fullmatch(call.params["LaunchTemplateName"]):
+        return None
+    return "Launch template names have 3 to 128 characters and may have letters, digits and ( ) . - / _"
 
 
 def _base64(call: Call) -> str | None:
@@ -193,6 +201,13 @@ def _in_group(name: str, check: Check, source: str) -> Row:
 
 
 ROWS = (
+    _made(
+        "name",
+        "InvalidLaunchTemplateName.MalformedException",
+        _name,
+        f"{API} LaunchTemplateName; fact B31",
+        MADE[:1],
+    ),
     _made(
         "base64", "InvalidUserData.Malformed", _base64, f"{API} RequestLaunchTemplateData, UserData", MADE[1:]
     ),
