@@ -37,6 +37,8 @@ DIFFERENCES: tuple[Difference, ...] = (
     Difference("aws:sns/topicSubscription:TopicSubscription", "topic", "topicArn"),
     Difference("aws:ec2/securityGroup:SecurityGroup", "ingress", "ingresses"),
     Difference("aws:ec2/securityGroup:SecurityGroup", "egress", "egresses"),
+    Difference("aws:ec2/defaultSecurityGroup:DefaultSecurityGroup", "ingress", "ingresses"),
+    Difference("aws:ec2/defaultSecurityGroup:DefaultSecurityGroup", "egress", "egresses"),
     Difference(_DLM, "policyDetails.resourceLocations", "resourceLocations", single=True),
     Difference(_DLM, "policyDetails.schedules[].createRule.times", "times", single=True),
     Difference(

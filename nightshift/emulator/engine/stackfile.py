@@ -73,9 +73,18 @@ def _dropped(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _lines(parent: yaml.MappingNode, key: yaml.Node, value: yaml.Node) -> tuple[int, int]:
-    first, last = key.start_mark.line, value.end_mark.line
+    first = key.start_mark.line
     if parent.flow_style:
         raise WorkspaceError(
             f"line {first + 1}: {key.value} must stand on its own line, so that the emulator can leave it out"
         )
-    return first, max(last, first + 1) if value.end_mark.column == 0 else last + 1
+    return first, _end(value)
+
+
+def _end(node: yaml.Node) -> int:
+    """The line after the node's last one. A block's own end mark lies behind the comments that follow it."""
+    if isinstance(node, yaml.CollectionNode) and not node.flow_style and node.value:
+        last = node.value[-1]
+        return _end(last[1] if isinstance(last, tuple) else last)
+    mark = node.end_mark
+    return mark.line if mark.column == 0 and mark.line > node.start_mark.line else mark.line + 1

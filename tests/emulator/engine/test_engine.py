@@ -1,4 +1,4 @@
-"""The real engine and provider on an emulated AWS: the whole way of a stack, and what is left after a death."""
+"""The real engine and provider on an emulated AWS: the whole way of a stack, and what a death leaves."""
 
 import json
 import os
@@ -187,12 +187,16 @@ def test_our_own_death_takes_every_child_along(toolchain: Toolchain, endpoint: s
 
         sample = pathlib.Path({str(SAMPLE)!r})
         with Workspace(
-            ensure_toolchain(print), sample / "Pulumi.lab.yaml", sample, {endpoint!r}, pathlib.Path({str(tmp_path)!r})
+            ensure_toolchain(print),
+            sample / "Pulumi.lab.yaml",
+            sample,
+            {endpoint!r},
+            pathlib.Path({str(tmp_path)!r}),
         ) as workspace:
             running = workspace.start("up", "--yes", "--skip-preview")
             time.sleep(3)
-            pids = [running.process.pid, workspace.pids.proxy, workspace.pids.bridge, *workspace.pids.terraform]
-            print(json.dumps(pids), flush=True)
+            ours = workspace.pids
+            print(json.dumps([running.process.pid, ours.proxy, ours.bridge, *ours.terraform]), flush=True)
             time.sleep(60)
         """
     )
