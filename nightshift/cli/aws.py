@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from threading import Lock
@@ -19,12 +20,14 @@ _WORKERS = 8
 
 
 class Aws:
-    """Clients of one region. `AWS_ENDPOINT_URL` is honoured by the SDK itself."""
+    """Clients of one region. The SDK reads this process's environment; another `env` is handed to it."""
 
     def __init__(self, region: str, profile: str | None, env: Mapping[str, str]) -> None:
+        keys = _keys(env)
         chosen = None if env.get("AWS_PROFILE") or env.get("AWS_ACCESS_KEY_ID") else profile
         self.region = region
-        self._session: Any = boto3.Session(region_name=region, profile_name=chosen)
+        self._endpoint = env.get("AWS_ENDPOINT_URL") if env is not os.environ else None
+        self._session: Any = boto3.Session(region_name=region, profile_name=chosen, **keys)
         self._clients: dict[str, Any] = {}
         self._lock = Lock()
 
@@ -34,7 +37,10 @@ class Aws:
             key = f"{service}/{region or self.region}"
             if key not in self._clients:
                 self._clients[key] = self._session.client(
-                    service, region_name=region or self.region, config=_PATIENCE
+                    service,
+                    region_name=region or self.region,
+                    endpoint_url=self._endpoint,
+                    config=_PATIENCE,
                 )
             return self._clients[key]
 
@@ -55,6 +61,15 @@ class Aws:
         """The site's records; its bucket's name is a function of site, account and region."""
         bucket = names.bucket_name(site, "data", account or self.account(), self.region)
         return Records(self.client("s3"), bucket)
+
+
+def _keys(env: Mapping[str, str]) -> dict[str, Any]:
+    """Credentials that `env` itself holds, when it isn't the process's own."""
+    key, secret = env.get("AWS_ACCESS_KEY_ID"), env.get("AWS_SECRET_ACCESS_KEY")
+    if env is os.environ or not (key and secret):
+        return {}
+    token = {"aws_session_token": env["AWS_SESSION_TOKEN"]} if env.get("AWS_SESSION_TOKEN") else {}
+    return {"aws_access_key_id": key, "aws_secret_access_key": secret, **token}
 
 
 def together(calls: Sequence[Callable[[], T]]) -> list[T]:
