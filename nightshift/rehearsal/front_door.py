@@ -1,0 +1,157 @@
+"""`python -m nightshift.rehearsal.front_door`: the main job on the embedded default, told in a page.
+
+Deploys the stack to an emulated AWS, asks `status` while it stands, and ends with what stood, when it
+wakes next, what it will cost, and where to go from here.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from nightshift.cli.context import Context
+from nightshift.cli.errors import CliError
+from nightshift.cli.project import StackFile
+from nightshift.cli.site import calendars
+from nightshift.cli.text import wrap
+from nightshift.cli.verb_forecast import count, money, saved_percent
+from nightshift.cli.verb_rehearse import rehearse
+from nightshift.cli.when import ahead
+from nightshift.plan.instants import local_text, zone_of
+
+if TYPE_CHECKING:
+    from nightshift.rehearsal.deploy import DeployReport
+    from nightshift.settings.models import Stack
+
+_TOPIC = 12
+
+
+@dataclass
+class Seen:
+    """What `status` said while everything stood, and how many seconds the answer took."""
+
+    lines: tuple[str, ...] = field(default=())
+    seconds: float = 0.0
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run it; status 1 when the rehearsal found a problem."""
+    parser = argparse.ArgumentParser("nightshift.rehearsal.front_door", description=__doc__)
+    parser.add_argument("--stack", default="rehearsal", help="stack name; default: rehearsal")
+    args = parser.parse_args(argv)
+    here = Context()
+    try:
+        file = here.file(args.stack)
+        stack = here.stack(file)
+        seen = Seen()
+        report = rehearse(here, file, stack, lambda endpoint: _look(here, file, stack, endpoint, seen))
+    except CliError as error:
+        print(*error.lines, sep="\n", file=sys.stderr)
+        return error.code
+    for line in page(stack, report, seen, here.now(), file.path.relative_to(file.root)):
+        print(line)
+    return 1 if report.problems else 0
+
+
+def _look(here: Context, file: StackFile, stack: Stack, endpoint: str, seen: Seen) -> None:
+    """`nightshift status`, on the emulated AWS."""
+    from nightshift.cli.status_facts import gather
+    from nightshift.cli.verb_status import answer
+    from nightshift.emulator.engine.environment import aws_environment
+
+    own = replace(here, env={**os.environ, **aws_environment(endpoint)})
+    began = time.monotonic()
+    seen.lines = answer(stack, gather(own.connect(file, stack), stack, here.now())).lines
+    seen.seconds = time.monotonic() - began
+
+
+def page(stack: Stack, report: DeployReport, seen: Seen, now: datetime, file: Path) -> list[str]:
+    """The summary, at 80 columns."""
+    if report.problems:
+        return ["", *(line for one in report.problems for line in wrap(f"problem  {one}", 9))]
+    lines = [
+        "",
+        f"Nightshift deployed stack {stack.name} to an emulated AWS; nothing real was made or billed.",
+        "",
+    ]
+    lines += [f"`nightshift status` while it stood ({seen.seconds:.1f} s):", *_indented(seen.lines), ""]
+    lines += _topic("Stood", _stood(stack, report)) + _topic("Wakes next", _wakes(stack, now))
+    lines += _topic("Costs", _costs(stack, now)) + _topic("Proven", _proven(report))
+    lines += _topic("Took", _took(report))
+    return [*lines, "", *_onward(file)]
+
+
+def _indented(lines: Sequence[str]) -> list[str]:
+    return [f"| {line}".rstrip() if len(line) <= 78 else line for line in lines]
+
+
+def _topic(name: str, says: str) -> list[str]:
+    return wrap(says, _TOPIC, f"{name:<{_TOPIC}}")
+
+
+def _stood(stack: Stack, report: DeployReport) -> str:
+    groups = ", ".join(stack.groups)
+    volumes = ", ".join(f"{name} ({volume.size_gib} GiB)" for name, volume in stack.volumes.items())
+    return f"{report.created} resources: groups {groups}; volumes {volumes or 'none'}; in {stack.site.zone}"
+
+
+def _wakes(stack: Stack, now: datetime) -> str:
+    said = []
+    for name, calendar in calendars(stack, {}).items():
+        event = calendar.next_event(now)
+        if event is None:
+            said.append(f"{name} is always up")
+        elif event.kind == "up":
+            said.append(f"{name} at {event.local}, in {ahead(event.at - now)}")
+        else:
+            following = calendar.next_event(event.at)
+            later = f", then at {following.local}" if following else ""
+            said.append(f"{name} is in its shift until {local_text(event.at, zone_of(calendar.zone))}{later}")
+    return "; ".join(said)
+
+
+def _costs(stack: Stack, now: datetime) -> str:
+    """Next month's, so that it is a whole one."""
+    year, month = (now.year + 1, 1) if now.month == 12 else (now.year, now.month + 1)
+    found = count(stack, year, month)
+    name = f"{datetime(year, month, 1):%B %Y}"
+    return (
+        f"{money(found.usd)} USD in {name}; up all the time it would be {money(found.always_on_usd)} "
+        f"({saved_percent(found)} % saved)"
+    )
+
+
+def _proven(report: DeployReport) -> str:
+    kept = ", ".join(str(one) for one in report.left or () if one.kept)
+    return (
+        f"a second up changed {report.changed_second_up}, a refresh {report.changed_refresh}; "
+        f"{len(report.tour)} checks by an independent client hold; destroy kept {kept or 'nothing'}"
+    )
+
+
+def _took(report: DeployReport) -> str:
+    steps = ", ".join(f"{step.replace('_', ' ')} {taken:.0f} s" for step, taken in report.seconds.items())
+    return f"{steps}; {report.provider} {report.provider_version}"
+
+
+def _onward(file: Path) -> list[str]:
+    return [
+        "From here:",
+        f"  {file}".ljust(38) + "is what was deployed: read it, change it",
+        "  .venv/bin/nightshift shifts -s lab".ljust(38) + "when a group comes up and goes down",
+        "  .venv/bin/nightshift forecast -s lab".ljust(38) + "what a month costs, line by line",
+        "  cp stacks/Pulumi.lab.yaml stacks/Pulumi.mine.yaml",
+        "  .venv/bin/nightshift doctor -s mine".ljust(38) + "what your AWS account lacks",
+        "  pulumi up -s mine".ljust(38) + "for real; docs/operate.md first",
+    ]
+
+
+if __name__ == "__main__":
+    sys.exit(main())
