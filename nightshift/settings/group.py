@@ -1,7 +1,5 @@
 """`nightshift:groups`: GPU nodes, when they are up, how they are bought, what they run."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 from pydantic import Discriminator, Field, StringConstraints, Tag

@@ -1,7 +1,5 @@
 """The whole stack file as one value."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from pydantic import Field, StringConstraints

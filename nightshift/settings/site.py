@@ -1,7 +1,5 @@
 """`nightshift:site`: where the stack lives, who owns it, what it may cost."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 from pydantic import Discriminator, Field, StringConstraints, Tag

@@ -1,7 +1,5 @@
 """`nightshift:volumes` and `nightshift:snapshots`: the data that outlives nodes and groups."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 from pydantic import Field

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import UTC, datetime, time
+from typing import TYPE_CHECKING
 
 from nightshift.plan import capacity as planned
 from nightshift.plan.calendar import Calendar, Override
 from nightshift.plan.conflicts import VolumeUser
-from nightshift.plan.forecast import GroupCost, VolumeCost
 from nightshift.plan.shifts import Shift
 from nightshift.plan.volumes import VolumeSpec
 from nightshift.settings.group import CapacityBlock, Group, Mix
 from nightshift.settings.models import Stack
 from nightshift.settings.site import OwnNetwork, Site
+
+if TYPE_CHECKING:
+    from nightshift.plan.forecast import GroupCost, VolumeCost
 
 
 def minutes(duration: str) -> int:
@@ -100,6 +103,8 @@ def volume_users(site: Site, groups: dict[str, Group]) -> tuple[VolumeUser, ...]
 
 def group_costs(stack: Stack) -> tuple[GroupCost, ...]:
     """The groups as the forecast sees them. Nodes in a given subnet count as without a public address."""
+    from nightshift.plan.forecast import GroupCost  # its prices would cost every check 6 ms
+
     own = isinstance(stack.site.network, OwnNetwork)
     return tuple(
         GroupCost(
@@ -120,6 +125,8 @@ def volume_costs(stack: Stack) -> tuple[VolumeCost, ...]:
 
 
 def _volume_costs(stack: Stack) -> Iterator[VolumeCost]:
+    from nightshift.plan.forecast import VolumeCost  # see `group_costs`
+
     for name, volume in stack.volumes.items():
         policy = stack.snapshots[volume.snapshots] if volume.snapshots else None
         yield VolumeCost(

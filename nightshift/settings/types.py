@@ -4,8 +4,6 @@ Errors are put into words from the JSON schema, so what completes "expected ..."
 `patternErrorMessage`, where editors show it too.
 """
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints

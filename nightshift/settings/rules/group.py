@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from urllib.parse import urlsplit
 
 from nightshift.plan import zones
 from nightshift.plan.errors import PlanError
@@ -133,7 +132,5 @@ def _job(path: tuple[Step, ...], job: Job, volumes: tuple[str, ...]) -> Iterator
 
 
 def _has_login(url: str) -> bool:
-    try:
-        return "@" in urlsplit(url).netloc
-    except ValueError:
-        return "@" in url and not url.startswith("git@")
+    host = url.partition("://")[2].partition("/")[0]
+    return "@" in host

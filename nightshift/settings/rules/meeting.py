@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import datetime, timedelta
+from itertools import combinations
 
 from nightshift.plan import capacity as planned
 from nightshift.plan import zones
 from nightshift.plan.blocks import block_problems
-from nightshift.plan.conflicts import conflicts
+from nightshift.plan.conflicts import VolumeUser, conflicts
+from nightshift.plan.shifts import Shift, week_windows
 from nightshift.settings.group import Group
 from nightshift.settings.problem import Problem
 from nightshift.settings.scope import Scope
@@ -32,12 +34,32 @@ def findings(scope: Scope, now: datetime) -> Iterator[Problem]:
 
 
 def _sharing(site: Site, groups: dict[str, Group], scope: Scope, now: datetime) -> Iterator[Problem]:
-    for clash in conflicts(volume_users(site, groups), now):
-        volume = scope.volumes.get(clash.volume)
-        if volume is not None and volume.per == "node":
+    users = [user for user in volume_users(site, groups) if set(user.volumes) - _pools(scope)]
+    if not any(_may_meet(one, two) for one, two in combinations(users, 2)):
+        return
+    for clash in conflicts(users, now):
+        if clash.volume in _pools(scope):
             continue
         index = groups[clash.second].volumes.index(clash.volume)
         yield Problem(("groups", clash.second, "volumes", index), clash.says)
+
+
+def _pools(scope: Scope) -> frozenset[str]:
+    return frozenset(name for name, volume in scope.volumes.items() if volume.per == "node")
+
+
+def _may_meet(one: VolumeUser, two: VolumeUser) -> bool:
+    """False where the week alone says that they do not: in one zone no clock change alters that."""
+    if not set(one.volumes) & set(two.volumes):
+        return False
+    here, there = one.calendar, two.calendar
+    both = _length((*here.shifts, *there.shifts))
+    return here.zone != there.zone or both < _length(here.shifts) + _length(there.shifts)
+
+
+def _length(shifts: tuple[Shift, ...]) -> int:
+    """Minutes of the week in which they hold."""
+    return sum(window.end - window.start for window in week_windows(shifts))
 
 
 def _block(site: Site, name: str, group: Group) -> Iterator[Problem]:
