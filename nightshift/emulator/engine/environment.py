@@ -1,8 +1,11 @@
 """The environment of an engine that must reach the emulated AWS and nothing else."""
 
 from collections.abc import Mapping
+from ipaddress import ip_address
 from pathlib import Path
+from urllib.parse import urlsplit
 
+from nightshift.emulator.engine.errors import WorkspaceError
 from nightshift.emulator.engine.toolchain import Toolchain
 
 PASSPHRASE = "nightshift-emulator"
@@ -27,6 +30,21 @@ def engine_environment(
         **aws_environment(endpoint),
         "PATH": _path(base.get("PATH", ""), toolchain, folder, python),
     }
+
+
+def emulated(endpoint: str) -> str:
+    """The endpoint, if it is on this machine. Raises WorkspaceError for any other: it could be the real AWS."""
+    host = urlsplit(endpoint).hostname or ""
+    if host != "localhost" and not _is_loopback(host):
+        raise WorkspaceError(f"endpoint {endpoint}: not on this machine (expected http://127.0.0.1:PORT)")
+    return endpoint
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return False
 
 
 def aws_environment(endpoint: str) -> dict[str, str]:

@@ -39,6 +39,7 @@ class Provider:
         return self.port
 
     def _start(self) -> None:
+        self.stop()
         with self.log.open("a", encoding="utf-8") as log:
             self._process = subprocess.Popen(
                 self._command(),

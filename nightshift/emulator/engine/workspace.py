@@ -14,7 +14,7 @@ from typing import Any, Self
 import yaml
 
 from nightshift.emulator.engine import lifeline
-from nightshift.emulator.engine.environment import engine_environment, python_shim
+from nightshift.emulator.engine.environment import emulated, engine_environment, python_shim
 from nightshift.emulator.engine.errors import WorkspaceError
 from nightshift.emulator.engine.progress import Say
 from nightshift.emulator.engine.provider import Provider, ProviderPids
@@ -66,7 +66,7 @@ class Workspace:
         variables: Mapping[str, str] | None = None,
     ) -> None:
         self.toolchain, self.stack_file, self.project = toolchain, stack_file, project.absolute()
-        self.stack, self.endpoint, self._say = stack_name(stack_file), endpoint, say
+        self.stack, self.endpoint, self._say = stack_name(stack_file), emulated(endpoint), say
         self._temporary = tempfile.TemporaryDirectory(prefix="nightshift-") if folder is None else None
         self.folder = Path(self._temporary.name) if self._temporary else Path(folder or "").absolute()
         self.config_file = self.folder / "config" / f"Pulumi.{self.stack}.yaml"

@@ -194,7 +194,8 @@ def test_a_half_made_resource_in_an_errors_details_is_renamed() -> None:
 
 
 def test_the_region_that_the_sdk_reads_is_given_by_the_look_up() -> None:
-    answer = provider_pb2.InvokeResponse(**{"return": _struct({"name": "us-east-1"})})
+    answer = provider_pb2.InvokeResponse()
+    getattr(answer, "return").CopyFrom(_struct({"name": "us-east-1"}))
     translate.invoke_answer("aws:index/getRegion:getRegion", answer)
     assert getattr(answer, "return").fields["region"].string_value == "us-east-1"
 

@@ -74,6 +74,14 @@ def test_the_environment_leads_to_the_emulator_alone(tmp_path: Path) -> None:
     assert not {"PULUMI_ACCESS_TOKEN", "PULUMI_DEBUG_PROVIDERS", "PYTHONDONTWRITEBYTECODE"} & made.keys()
 
 
+@pytest.mark.parametrize("endpoint", ["https://ec2.us-east-1.amazonaws.com", "http://10.0.0.1:5000", "", "x"])
+def test_an_endpoint_off_this_machine_is_refused(endpoint: str) -> None:
+    assert environment.emulated("http://127.0.0.1:5000") == "http://127.0.0.1:5000"
+    assert environment.emulated("http://localhost:5000") == "http://localhost:5000"
+    with pytest.raises(WorkspaceError, match="not on this machine"):
+        environment.emulated(endpoint)
+
+
 URN = "urn:pulumi:lab::p::nightshift:infra:Volumes$aws:ebs/volume:Volume::data"
 
 
