@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -148,7 +148,7 @@ def _step(report: DeployReport, name: str, run: Callable[[], Result], say: Say) 
 
 
 @contextmanager
-def _timed(report: DeployReport, name: str, say: Say) -> Iterator[None]:
+def _timed(report: DeployReport, name: str, say: Say) -> Generator[None]:
     began = time.monotonic()
     normal = f" (normally about {_NORMAL[name]} s)" if name in _NORMAL else ""
     say(f"{name.replace('_', ' ')} ...{normal}")

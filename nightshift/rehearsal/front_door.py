@@ -76,11 +76,7 @@ def page(stack: Stack, report: DeployReport, seen: Seen, now: datetime, file: Pa
     """The summary, at 80 columns."""
     if report.problems:
         return ["", *(line for one in report.problems for line in wrap(f"problem  {one}", 9))]
-    lines = [
-        "",
-        f"Nightshift deployed stack {stack.name} to an emulated AWS; nothing real was made or billed.",
-        "",
-    ]
+    lines = ["", f"Stack {stack.name} was deployed to an emulated AWS; nothing real was made.", ""]
     lines += [f"`nightshift status` while it stood ({seen.seconds:.1f} s):", *_indented(seen.lines), ""]
     lines += _topic("Stood", _stood(stack, report)) + _topic("Wakes next", _wakes(stack, now))
     lines += _topic("Costs", _costs(stack, now)) + _topic("Proven", _proven(report))
@@ -142,15 +138,15 @@ def _took(report: DeployReport) -> str:
 
 
 def _onward(file: Path) -> list[str]:
-    return [
-        "From here:",
-        f"  {file}".ljust(38) + "is what was deployed: read it, change it",
-        "  .venv/bin/nightshift shifts -s lab".ljust(38) + "when a group comes up and goes down",
-        "  .venv/bin/nightshift forecast -s lab".ljust(38) + "what a month costs, line by line",
-        "  cp stacks/Pulumi.lab.yaml stacks/Pulumi.mine.yaml",
-        "  .venv/bin/nightshift doctor -s mine".ljust(38) + "what your AWS account lacks",
-        "  pulumi up -s mine".ljust(38) + "for real; docs/operate.md first",
-    ]
+    steps = (
+        (str(file), "what was deployed: read it, change it"),
+        (".venv/bin/nightshift shifts -s lab", "when groups come up and go down"),
+        (".venv/bin/nightshift forecast -s lab", "what a month costs, line by line"),
+        ("cp stacks/Pulumi.lab.yaml stacks/Pulumi.mine.yaml", ""),
+        (".venv/bin/nightshift doctor -s mine", "what your AWS account lacks"),
+        ("pulumi up -s mine", "for real; read docs/operate.md first"),
+    )
+    return ["From here", *(f"  {command:<38}{says}".rstrip() for command, says in steps)]
 
 
 if __name__ == "__main__":
