@@ -60,18 +60,16 @@ def _is_ours(key: str) -> bool:
 
 
 def _parsed(value: object) -> object:
-    """JSON text parsed, anything else as it is; lists as tuples, which is what strict models take.
+    """JSON text parsed if it is some and no abyss; lists as tuples, which is what strict models take.
 
     Empty text is what Pulumi gives for a key without a value.
     """
     if value == "":
         return None
-    if isinstance(value, str):
-        try:
-            value = json.loads(value)
-        except ValueError:
-            return value
-    return _frozen(value)
+    try:
+        return _frozen(json.loads(value) if isinstance(value, str) else value)
+    except (ValueError, RecursionError):
+        return str(value)
 
 
 def _frozen(value: object) -> object:

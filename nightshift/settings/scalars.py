@@ -30,6 +30,8 @@ _TIME = re.compile(
     r"(?P<zone>Z|[-+][0-9]{2}:[0-9]{2})?)?"
 )
 _BASES = {"hex": 16, "oct": 8, "bin": 2, "dec": 10}
+_MOST_DIGITS = 64
+"""Of a number of 64 bits, in binary."""
 _JSON_EXPONENT_FROM = 1e21
 """From here on Go's JSON writes a float with an exponent, so that it stays a float."""
 
@@ -71,6 +73,9 @@ def integer(text: str) -> int | None:
     kind = match.lastgroup or "dec"
     digits = match[kind]
     bare = digits[2:] if digits[1:2] in ("x", "X", "o", "O", "b", "B") else digits
+    bare = bare.lstrip("0") or "0"
+    if len(bare) > _MOST_DIGITS:
+        return None
     value = int(bare, _BASES[kind]) * (-1 if match["sign"] == "-" else 1)
     ceiling = 2**63 if match["sign"] else 2**64
     return value if -(2**63) <= value < ceiling else None

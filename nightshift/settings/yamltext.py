@@ -18,6 +18,9 @@ from nightshift.settings import scalars
 _LONG: Final = "tag:yaml.org,2002:"
 _PLAIN: Final = "plain"
 _MERGE: Final = "merge"
+_MAX_DEPTH: Final = 50
+"""Mappings and lists inside one another; a stack has seven."""
+_TOO_DEEP: Final = "it nests deeper than any stack does; close a bracket or write the values out"
 _MAX_NODES: Final = 100_000
 """Nodes after all aliases are followed; a stack of 400 groups has some 20 000."""
 
@@ -54,6 +57,8 @@ def load(data: bytes) -> object:
         node = parser.get_node() if parser.check_node() else None
     except yaml.MarkedYAMLError as error:
         raise YamlError(_say(error, data)) from None
+    except RecursionError:
+        raise YamlError(_TOO_DEEP) from None
     except (yaml.YAMLError, UnicodeDecodeError):
         raise YamlError("holds characters that YAML does not allow; save the file as UTF-8 text") from None
     finally:
@@ -98,6 +103,8 @@ class _Builder:
             return value
         if id(node) in self._open:
             raise YamlError(f"{_line(node)}: an anchor holds itself; write the value out")
+        if len(self._open) >= _MAX_DEPTH:
+            raise YamlError(_TOO_DEEP)
         self._open.add(id(node))
         try:
             if isinstance(node, yaml.MappingNode):

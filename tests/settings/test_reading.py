@@ -77,6 +77,12 @@ def test_an_encrypted_value_of_another_namespace_is_fine() -> None:
     assert from_config({**RAW, "other:token": "x"}, "lab", {"other:token"}, NOW).name == "lab"
 
 
+def test_an_abyss_of_brackets_is_a_problem_and_no_traceback() -> None:
+    with pytest.raises(SettingsError) as refused:
+        from_config({**RAW, "nightshift:site": "[" * 9000 + "]" * 9000}, "lab", now=NOW)
+    assert refused.value.problems[0].startswith('site: given "[[[')
+
+
 def test_settings_are_frozen() -> None:
     stack = from_config(RAW, "lab", now=NOW)
     with pytest.raises(ValueError, match="frozen"):

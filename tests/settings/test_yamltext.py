@@ -122,6 +122,17 @@ def test_text_that_is_not_utf8_is_refused_in_words() -> None:
         yamltext.load(b"a: \xff\xfe\n")
 
 
+@pytest.mark.parametrize("text", ["[" * 400 + "]" * 400, "{a: " * 900 + "}" * 900, "[" * 5000])
+def test_an_abyss_of_brackets_is_refused_in_words(text: str) -> None:
+    with pytest.raises(yamltext.YamlError, match="nest"):
+        yamltext.load(f"a: {text}\n".encode())
+
+
+def test_a_number_of_thousands_of_digits_is_text() -> None:
+    assert value("9" * 5000) == "9" * 5000
+    assert value("0" * 5000 + "7") == 7
+
+
 def test_windows_line_ends_are_fine() -> None:
     assert yamltext.load(b"a: 1\r\nb: on\r\n") == {"a": 1, "b": "on"}
 
