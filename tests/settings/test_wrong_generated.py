@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import copy
+import json
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from pathlib import Path as Folder
 from typing import Any, NamedTuple
 
 import pytest
@@ -17,77 +19,8 @@ Path = tuple[str | int, ...]
 Json = Any
 NOW = datetime(2026, 12, 1, 9, tzinfo=UTC)
 SCHEMA = Stack.model_json_schema(by_alias=True)
-_SHIFT = {"days": ["mon", "tue"], "from": "09:00", "to": "18:00"}
-
-FULL: dict[str, Json] = {
-    "site": {
-        "zone": "us-east-1a",
-        "timezone": "Asia/Shanghai",
-        "owner": "vision",
-        "image": "ami-0abc0000000000001",
-        "image_root_device": "/dev/sda1",
-        "network": {"cidr": "10.77.0.0/16"},
-        "ssh": {"from": ["203.0.113.0/24"], "key": "lab"},
-        "budget": {"monthly_usd": 600, "notify": ["lab@example.org"]},
-        "alerts": ["lab@example.org"],
-        "log_days": 30,
-    },
-    "volumes": {
-        "runs": {
-            "size_gib": 200,
-            "type": "gp3",
-            "iops": 4000,
-            "throughput": 500,
-            "filesystem": "xfs",
-            "snapshots": "nightly",
-            "per": "site",
-            "adopt": "vol-0abc0000000000001",
-        },
-        "old": {"size_gib": 200, "from": "snap-0abc0000000000001"},
-    },
-    "snapshots": {"nightly": {"at_utc": "07:00", "every_hours": 24, "keep": 7}},
-    "groups": {
-        "desk": {
-            "tier": "small",
-            "nodes": 1,
-            "capacity": "spot",
-            "timezone": "Asia/Shanghai",
-            "shifts": [_SHIFT],
-            "volumes": ["runs"],
-            "runtime": "torch-2.8-cu128",
-            "root_gib": 150,
-            "efa": False,
-            "boot": "20m",
-            "drain": "10m",
-            "hop_limit": 2,
-            "idle": {"below_percent": 30, "for": "45m", "then": "warn"},
-            "job": {
-                "repo": "https://example.org/lab/vit.git",
-                "ref": "3f2c1d0",
-                "run": "train.py",
-                "secrets": ["lab/wandb"],
-                "when_done": "release",
-            },
-            "notebook": True,
-            "users": ["ada"],
-            "gpu_hours_monthly": 100,
-        },
-        "mixed": {
-            "types": ["g6.2xlarge", "g5.2xlarge"],
-            "capacity": {"on_demand_base": 1, "on_demand_percent": 50},
-            "shifts": [{"days": ["sun"], "from": "20:00", "to": "07:00"}],
-        },
-        "block": {
-            "types": ["p5.48xlarge"],
-            "capacity": {
-                "capacity_block": "cr-0abc0000000000001",
-                "starts": "2026-12-23T11:30Z",
-                "ends": "2026-12-24T11:30Z",
-            },
-            "shifts": [{"days": ["thu"], "from": "08:00", "to": "10:00"}],
-        },
-    },
-}
+FULL: dict[str, Json] = json.loads((Folder(__file__).parent / "every_field.json").read_text(encoding="utf-8"))
+"""A sound stack in which every field of every model is given."""
 GIVEN_NETWORK = copy.deepcopy(FULL)
 GIVEN_NETWORK["site"]["network"] = {"vpc": "vpc-0abc0000000000001", "subnet": "subnet-0abc0000000000001"}
 
