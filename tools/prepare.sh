@@ -1,7 +1,12 @@
 #!/usr/bin/env bash
-# Python packages and the engine's build at the same time: tools/prepare.sh MAKE
-# The engine's builder uses the standard library only, so it does not wait for the packages.
+# Packages and engine at the same time: tools/prepare.sh MAKE
+# The engine's builder needs the standard library only, so it does not wait for the packages.
 set -euo pipefail
 make=$1
+python=$("$(dirname "$0")/find-python.sh")
+PYTHONPATH=. "$python" -m nightshift.emulator.engine &
+engine=$!
+trap 'kill $engine 2>/dev/null || true' EXIT
 "$make" --no-print-directory setup
-"$make" --no-print-directory engine
+wait $engine
+trap - EXIT
