@@ -33,7 +33,7 @@ def engine_environment(
 
 
 def emulated(endpoint: str) -> str:
-    """The endpoint, if it is on this machine. Raises WorkspaceError for any other: it could be the real AWS."""
+    """The endpoint, if it is on this machine. Raises WorkspaceError for others: one could be real."""
     host = urlsplit(endpoint).hostname or ""
     if host != "localhost" and not _is_loopback(host):
         raise WorkspaceError(f"endpoint {endpoint}: not on this machine (expected http://127.0.0.1:PORT)")
@@ -48,7 +48,7 @@ def _is_loopback(host: str) -> bool:
 
 
 def aws_environment(endpoint: str) -> dict[str, str]:
-    """What makes boto3 and the provider alike speak to `endpoint`, with credentials that open nothing."""
+    """What makes boto3 and the provider alike speak to `endpoint`, with credentials of no worth."""
     return {
         "AWS_ENDPOINT_URL": endpoint,
         "AWS_ACCESS_KEY_ID": "test",

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import textwrap
 import time
+import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -18,7 +19,7 @@ from moto.server import ThreadedMotoServer
 from nightshift.emulator.engine import schema, snapshot
 from nightshift.emulator.engine.results import Result
 from nightshift.emulator.engine.toolchain import Toolchain, ensure_toolchain
-from nightshift.emulator.engine.workspace import Workspace
+from nightshift.emulator.engine.workspace import Running, Workspace
 
 pytestmark = pytest.mark.engine
 
@@ -32,9 +33,10 @@ def toolchain() -> Toolchain:
 
 @pytest.fixture
 def endpoint() -> Iterator[str]:
-    server = ThreadedMotoServer(port=0)
+    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0)
     server.start()
     host, port = server.get_host_and_port()
+    urllib.request.urlopen(f"http://{host}:{port}/moto-api/reset", data=b"").close()
     yield f"http://{host}:{port}"
     server.stop()
 
@@ -80,6 +82,19 @@ def _gone_within(pids: list[int], seconds: float) -> bool:
     while any(map(_alive, pids)) and time.monotonic() < deadline:
         time.sleep(0.05)
     return not any(map(_alive, pids))
+
+
+def _wait_for_steps(running: Running, steps: int) -> None:
+    """Until so many resources are done: the volume, which takes ten seconds, is then still under way."""
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
+        if (
+            running.log.is_file()
+            and running.log.read_text(encoding="utf-8").count("resOutputsEvent") >= steps
+        ):
+            return
+        time.sleep(0.05)
+    pytest.fail("the engine did nothing for a minute")
 
 
 def _unchanged(result: Result) -> bool:
@@ -149,7 +164,7 @@ def test_a_dead_provider_ends_the_run_and_the_next_one_converges(
     if workspace.toolchain.provider == "plugin":
         pytest.skip("the official plugin is the engine's own child")
     running = workspace.start("up", "--yes", "--skip-preview")
-    time.sleep(3.5)
+    _wait_for_steps(running, 5)
     pids = workspace.pids
     assert pids is not None
     everyone = [pids.proxy, pids.bridge, *pids.terraform]
@@ -170,7 +185,7 @@ def test_a_killed_engine_recovers(workspace: Workspace, operation: str, endpoint
     if operation == "destroy":
         assert workspace.up().ok
     running = workspace.start(operation, "--yes", "--skip-preview")
-    time.sleep(3)
+    _wait_for_steps(running, 5)
     os.kill(running.process.pid, signal.SIGKILL)
     assert not running.finish().ok
     assert not workspace.preview().ok
