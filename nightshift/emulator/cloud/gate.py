@@ -125,10 +125,10 @@ class Gate:
         body = buffer_body(environ)
         with self.lock:
             if environ.get("PATH_INFO", "").startswith(CONTROL):
-                return send(
-                    self._control(environ["REQUEST_METHOD"], environ["PATH_INFO"], body), start_response
-                )
-            return self._answer(environ, body, start_response)
+                answer = self._control(environ["REQUEST_METHOD"], environ["PATH_INFO"], body)
+                return send(answer, start_response)
+            chunks = self._answer(environ, body, start_response)
+        return [] if environ["REQUEST_METHOD"] == "HEAD" else chunks
 
     def _answer(self, environ: Environ, body: bytes, start_response: StartResponse) -> Iterable[bytes]:
         call = read_call(environ, body)

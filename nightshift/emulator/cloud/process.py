@@ -91,7 +91,9 @@ def start_cloud(
     quotas: Mapping[str, float] | None = None,
     plain: bool = False,
 ) -> Generator[Cloud]:
-    """Run the emulated AWS for the length of a `with` block; it also ends when this process dies.
+    """Run the emulated AWS for the length of a `with` block.
+
+    It also ends when this process, or the thread that started it, dies.
 
     `images` adds AMI ids (x86_64, /dev/sda1) to the built-in ones. `quotas` sets vCPU quotas by code.
     `plain` starts unchanged moto, for tests that show what the additions are worth.

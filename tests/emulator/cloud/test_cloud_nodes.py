@@ -133,6 +133,13 @@ def test_a_missing_object_is_hidden_from_whoever_may_not_list(
     assert me.s3.get_object(Bucket=bucket, Key="overrides/vit.json")["Body"].read() == b"{}"
 
 
+def test_a_refused_head_request_leaves_the_connection_usable(node: str, bucket: str, aws_as: Signer) -> None:
+    me = aws_as(node)
+    for _ in range(3):
+        denied(lambda: me.s3.head_object(Bucket=bucket, Key="secret"), "403")
+        denied(lambda: me.s3.get_object(Bucket=bucket, Key="secret"), "AccessDenied")
+
+
 def test_a_node_updates_no_group(node: str, ours: Any, aws_as: Signer) -> None:
     me = aws_as(node)
     group = ours.autoscaling.describe_auto_scaling_instances(InstanceIds=[node])

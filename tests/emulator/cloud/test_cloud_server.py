@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -150,6 +151,25 @@ def test_a_conditional_write_has_one_winner(ours: Any) -> None:
     ours.s3.put_object(Bucket=bucket, Key="lease", Body=b"3", IfMatch=etag)
     with pytest.raises(ClientError):
         ours.s3.put_object(Bucket=bucket, Key="lease", Body=b"4", IfMatch=etag)
+
+
+def test_the_newest_image_of_a_kind_is_named_by_a_public_parameter(ours: Any) -> None:
+    prefix = "/aws/service/deeplearning/ami"
+    names = [
+        f"{prefix}/x86_64/base-oss-nvidia-driver-gpu-ubuntu-22.04/latest/ami-id",
+        f"{prefix}/x86_64/no-such-kind/latest/ami-id",
+    ]
+    found = ours.ssm.get_parameters(Names=names)
+    assert found["InvalidParameters"] == names[1:]
+    (image,) = ours.ec2.describe_images(ImageIds=[found["Parameters"][0]["Value"]])["Images"]
+    assert "Ubuntu 22.04" in image["Name"]
+
+
+@pytest.mark.parametrize("stack", sorted(Path("stacks").glob("Pulumi.*.yaml")), ids=lambda path: path.stem)
+def test_the_images_of_the_shipped_stacks_are_known(ours: Any, stack: Path) -> None:
+    for image in re.findall(r"image:\s*(ami-[0-9a-f]+)", stack.read_text()):
+        (found,) = ours.ec2.describe_images(ImageIds=[image])["Images"]
+        assert (found["Architecture"], found["RootDeviceName"]) == ("x86_64", "/dev/sda1")
 
 
 def test_quotas_can_be_asked_and_set(ours: Any, cloud: Any) -> None:
