@@ -156,9 +156,14 @@ def _data(stack: Stack, found: Forecast) -> dict[str, object]:
         "high_usd": float(found.high_usd),
         "always_on_usd": float(found.always_on_usd),
         "budget_usd": stack.site.budget.monthly_usd if stack.site.budget else None,
-        "node_hours": float(found.hours),
+        "node_hours": _hundredths(found.hours),
         "groups": [
-            {"name": one.name, "up": float(one.up), "boot": float(one.boot), "drain": float(one.drain)}
+            {
+                "name": one.name,
+                "up": _hundredths(one.up),
+                "boot": _hundredths(one.boot),
+                "drain": _hundredths(one.drain),
+            }
             for one in found.group_hours
         ],
         "lines": [_line_data(line) for line in found.lines],
@@ -170,7 +175,7 @@ def _data(stack: Stack, found: Forecast) -> dict[str, object]:
 def _line_data(line: Line) -> dict[str, object]:
     return {
         "what": line.what,
-        "quantity": float(line.quantity),
+        "quantity": _hundredths(line.quantity),
         "unit": line.unit,
         "unit_usd": float(line.unit_usd),
         "usd": float(line.usd),
@@ -178,3 +183,7 @@ def _line_data(line: Line) -> dict[str, object]:
         "high_usd": float(line.high_usd),
         "source": line.source,
     }
+
+
+def _hundredths(value: Decimal) -> float:
+    return round(float(value), 2)

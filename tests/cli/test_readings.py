@@ -27,6 +27,7 @@ NOW = datetime(2026, 12, 1, 9, tzinfo=UTC)
 def test_shifts_are_told_at_a_glance(
     project: Any, capsys: pytest.CaptureFixture[str], golden: Golden
 ) -> None:
+    project.take_shipped_lab()
     assert project.say("shifts", "--offline") == 0
     golden("shifts", capsys.readouterr().out.splitlines())
 
@@ -34,6 +35,7 @@ def test_shifts_are_told_at_a_glance(
 def test_a_forecast_says_the_sum_first(
     project: Any, capsys: pytest.CaptureFixture[str], golden: Golden
 ) -> None:
+    project.take_shipped_lab()
     assert project.say("forecast") == 0
     golden("forecast", capsys.readouterr().out.splitlines())
 

@@ -63,6 +63,7 @@ def _actions(project: Any, group: str) -> dict[str, LiveAction]:
 def test_a_sound_site_is_told_in_full(
     project: Any, facts: StatusFacts, golden: Callable[[str, Any], None]
 ) -> None:
+    project.take_shipped_lab()
     found = answer(project.stack, facts)
     golden("status", found.lines)
     assert found.code == 0
