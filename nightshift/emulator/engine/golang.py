@@ -101,7 +101,7 @@ def _go(program: Program, *arguments: str, cwd: Path | None = None) -> str:
             f"Go could not build {program.name}",
             "\n       ".join(done.stderr.strip().splitlines()[-_SHOWN_LINES:])
             or f"go ended with {done.returncode}",
-            "check that Go's module proxy can be reached (GOPROXY) and 3 GB of disk are free, run again; "
+            "check that Go's module proxy can be reached (GOPROXY) and 5 GB of disk are free, run again; "
             "or install the official pulumi CLI and its aws plugin, and nothing is built",
         )
     return done.stdout
