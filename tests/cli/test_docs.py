@@ -37,7 +37,9 @@ def test_every_verb_has_its_row() -> None:
 
 def _documented(verb: str) -> set[str]:
     row = next(
-        line for line in PAGE.splitlines() if re.match(rf"\| (?:`\w+`, )*`{verb}`(?:, `\w+`)* \|", line)
+        line
+        for line in PAGE.partition("## JSON")[2].splitlines()
+        if re.match(rf"\| (?:`\w+`, )*`{verb}`(?:, `\w+`)* \|", line)
     )
     return set(re.findall(r"`(\w+)(?:\[[^`]*\])?`", row.split("|")[2]))
 
