@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from typing import Any
 
-import time_machine
-
-_travel: list[time_machine.travel] = []
+_travel: list[Any] = []
 
 
 def set_now(at: datetime) -> None:
     """Move the whole process to `at` (aware), forward or back; time then runs on from there."""
     if at.tzinfo is None:
         raise ValueError("the time must carry a zone, such as 2026-12-07T11:00:00Z")
+    import time_machine  # slow: it imports pytest where there is one
+
     back_to_real()
     travel = time_machine.travel(at, tick=True)
     travel.start()
