@@ -1,77 +1,23 @@
-"""pin and doctor: what they compare, what they write, what they tell to do."""
+"""doctor: what it finds and what it tells to do."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 from botocore.exceptions import ClientError
-from hypothesis import given
-from hypothesis import strategies as st
 
-from nightshift.cli import doctor_aws, verb_doctor, verb_pin
+from nightshift.cli import doctor_aws, verb_doctor
 from nightshift.cli.doctor_machine import machine
-from nightshift.cli.edit import replace_scalar
-from nightshift.cli.errors import CliError
 from nightshift.cli.finding import Finding, guarded
-from nightshift.cli.images import KINDS, Image, Published, read_published
 from nightshift.plan.quotas import QuotaNeed
 
 NOW = datetime(2026, 12, 1, 9, tzinfo=UTC)
 OLD, NEW = "ami-0abc0000000000001", "ami-0abc0000000000099"
 _NAME = "Deep Learning Base OSS Nvidia Driver GPU AMI (Ubuntu 22.04)"
-
-
-def _image(ami: str, date: str, **changes: Any) -> Image:
-    made = Image(
-        ami, f"{_NAME} {date}", "x86_64", "/dev/sda1", 75, f"{date[:4]}-{date[4:6]}-01", None, "available"
-    )
-    return replace(made, **changes)
-
-
-def _facts(project: Any, pinned: Image | None, *newest: Image) -> verb_pin.Facts:
-    published = [Published(kind, f"/aws/{kind}", image) for kind, image in zip(KINDS, newest, strict=False)]
-    return verb_pin.Facts(project.stack, "x86_64", pinned, published)
-
-
-def test_pin_proposes_the_newest_of_the_pinned_kind_and_ends_with_1(project: Any) -> None:
-    facts = _facts(project, _image(OLD, "20261106"), _image(NEW, "20261127"))
-    found = verb_pin.answer(facts, verb_pin.propose(facts, None))
-    assert found.code == 1
-    assert f"  image: {NEW}" in found.lines
-    assert found.data["proposed"] == NEW
-    assert max(map(len, found.lines)) <= 80
-
-
-def test_pin_is_content_with_the_newest(project: Any) -> None:
-    facts = _facts(project, _image(NEW, "20261127"), _image(NEW, "20261127"))
-    found = verb_pin.answer(facts, verb_pin.propose(facts, None))
-    assert (found.code, found.lines[-1]) == (0, "the pinned image is the newest of its kind")
-
-
-def test_pin_says_when_the_pinned_image_is_gone(project: Any) -> None:
-    facts = _facts(project, None, _image(NEW, "20261127"))
-    found = verb_pin.answer(facts, verb_pin.propose(facts, None))
-    assert found.code == 1
-    assert "which doesn't exist" in found.lines[0]
-    with pytest.raises(CliError, match="isn't published"):
-        verb_pin.propose(facts, KINDS[3])
-
-
-class _Images:
-    def __init__(self, *images: Mapping[str, Any]) -> None:
-        self._images = images
-
-    def get_parameters(self, Names: Sequence[str]) -> Any:
-        return {"Parameters": [{"Name": Names[0], "Value": NEW}], "InvalidParameters": list(Names[1:])}
-
-    def describe_images(self, Filters: Any, IncludeDeprecated: bool) -> Any:
-        wanted = Filters[0]["Values"]
-        return {"Images": [one for one in self._images if one["ImageId"] in wanted]}
 
 
 def _raw(ami: str, date: str) -> dict[str, Any]:
@@ -85,91 +31,6 @@ def _raw(ami: str, date: str) -> dict[str, Any]:
         "DeprecationTime": "2028-11-27T10:00:00.000Z",
         "State": "available",
     }
-
-
-class _Aws:
-    def __init__(self, client: Any) -> None:
-        self._client = client
-
-    def client(self, service: str) -> Any:
-        return self._client
-
-
-def test_only_published_parameters_of_the_allow_list_count() -> None:
-    images = _Images(_raw(NEW, "20261127"))
-    found = read_published(images, images, "x86_64")
-    assert [(one.kind, one.image.id, one.image.root_gib) for one in found] == [(KINDS[0], NEW, 75)]
-    assert found[0].image.family == _NAME
-
-
-def test_pin_write_changes_one_line_and_keeps_the_comment(
-    project: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    images = _Images(_raw(OLD, "20261106"), _raw(NEW, "20261127"))
-    monkeypatch.setattr("nightshift.cli.context.Context.connect", lambda *_: _Aws(images))
-    before = project.file.read_text()
-    assert project.say("pin", "--write") == 0
-    after = project.file.read_text()
-    assert after == before.replace(OLD, NEW)
-    assert f"    image: {NEW} # pinned in November" in after
-    assert "stacks/Pulumi.lab.yaml:8: image is" in capsys.readouterr().out
-    assert project.say("pin") == 0
-
-
-def test_pin_write_refuses_an_image_with_another_root_device(
-    project: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    images = _Images(_raw(OLD, "20261106"), {**_raw(NEW, "20261127"), "RootDeviceName": "/dev/xvda"})
-    monkeypatch.setattr("nightshift.cli.context.Context.connect", lambda *_: _Aws(images))
-    before = project.file.read_text()
-    assert project.say("pin", "--write") == 1
-    assert project.file.read_text() == before
-
-
-@pytest.mark.parametrize(
-    "line",
-    [
-        "image: ami-0abc # why",
-        "image:   'ami-0abc'",
-        'image: "ami-0abc"',
-        "{zone: us-east-1a, image: ami-0abc, owner: x}",
-        "image: ami-0abc\n    # the next line's\n    owner: x",
-    ],
-)
-def test_an_edit_touches_the_scalar_and_nothing_else(line: str) -> None:
-    text = (
-        f"# top\nconfig:\n  site: {line}\n"
-        if line.startswith("{")
-        else f"# top\nconfig:\n  site:\n    {line}\n"
-    )
-    assert replace_scalar(text, ("config", "site", "image"), "ami-0new") == text.replace(
-        "ami-0abc", "ami-0new"
-    )
-
-
-@given(st.text(alphabet="abc0 #:'\"{}[],-&*!|>\n", max_size=40))
-def test_an_edit_is_right_or_refused_whatever_stands_around_it(noise: str) -> None:
-    import yaml
-
-    text = f"config:\n  site:\n    image: ami-0abc\n    owner: {noise}\n"
-    try:
-        before = yaml.safe_load(text)
-        changed = replace_scalar(text, ("config", "site", "image"), "ami-0new")
-    except (yaml.YAMLError, CliError):
-        return
-    before["config"]["site"]["image"] = "ami-0new"
-    assert yaml.safe_load(changed) == before
-
-
-@pytest.mark.parametrize(
-    "text", ["config: 5\n", "config: {site: {image: [a]}}\n", "", "config: {site: {}}\n"]
-)
-def test_an_edit_without_a_scalar_is_refused(text: str) -> None:
-    with pytest.raises(CliError, match="by hand"):
-        replace_scalar(text, ("config", "site", "image"), "ami-0new")
-
-
-# doctor
 
 
 class _Answers:
