@@ -20,7 +20,7 @@ REGION = "us-east-1"
 IMAGE = "ami-0abc0000000000001"
 # vCPUs: room for the small instances of all tests, none for five of 192, or for one of 48 as Spot.
 QUOTAS = {"L-DB2E81BA": 512.0, "L-3819A6DF": 16.0}
-# Rows of what plain moto does not have at all (snapshot policies, placement groups, notifications), or fails on
+# Rows of what plain moto lacks (snapshot policies, placement groups, notifications), or fails on
 # (SetDesiredCapacity of an unknown group).
 MOTO_LACKS = (
     "dlm-",
