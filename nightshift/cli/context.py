@@ -60,7 +60,7 @@ class Context:
         from nightshift.settings import SettingsError, read_stack
 
         try:
-            return read_stack(file.path)
+            return read_stack(file.path, self.now())
         except SettingsError as error:
             shown = file.path.relative_to(file.root)
             raise StackProblems(f"{shown} has problems:", *error.problems) from error

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 from nightshift.cli.answer import Answer
 from nightshift.cli.context import Context
 from nightshift.cli.errors import PROBLEM
-from nightshift.cli.site import capacity_of
 from nightshift.cli.text import wrap
 
 if TYPE_CHECKING:
@@ -27,19 +26,14 @@ def options(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace, here: Context) -> Answer:
     """Read the file named or selected."""
     from nightshift.settings import SettingsError, read_stack
+    from nightshift.settings.advice import advice
 
     file = here.file(args.stack)
     try:
-        stack = read_stack(file.path)
+        stack = read_stack(file.path, here.now())
     except SettingsError as error:
         return refused(file.name, error.problems)
-    return sound(stack, notes(stack))
-
-
-def notes(stack: Stack) -> list[str]:
-    """What the plan chose where the file leaves a choice."""
-    found = {group: capacity_of(stack, group).notes for group in stack.groups}
-    return [f"groups.{group}: {note}" for group, each in found.items() for note in each]
+    return sound(stack, advice(stack, here.now()))
 
 
 def refused(stack: str, problems: Sequence[str]) -> Answer:

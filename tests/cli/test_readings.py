@@ -134,3 +134,13 @@ def test_check_says_fine_or_every_problem(project: Any, capsys: pytest.CaptureFi
     assert project.say("shifts", "--json") == 1
     again = json.loads(capsys.readouterr().out)["error"]["lines"]
     assert again[1:] == told["problems"]
+
+
+def test_check_warns_of_what_is_allowed_and_probably_not_meant(
+    project: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    project.file.write_text(project.file.read_text().replace('at_utc: "07:00"', 'at_utc: "13:00"'))
+    assert project.say("check") == 0
+    told = capsys.readouterr().out
+    assert "warning  snapshots.nightly: may start while vit writes to runs" in told
+    assert max(map(len, told.splitlines())) <= 80
