@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -61,6 +59,9 @@ def _hint(wanted: str, names: Sequence[str]) -> str:
 
 def _selected(root: Path, env: Mapping[str, str]) -> str | None:
     """What `pulumi stack select` chose here: the engine's note is named after the Pulumi.yaml's path."""
+    import hashlib
+    import json
+
     home = Path(env.get("PULUMI_HOME") or Path(env.get("HOME", "/")) / ".pulumi")
     path = str(root / "Pulumi.yaml")
     digest = hashlib.sha1(path.encode(), usedforsecurity=False).hexdigest()
