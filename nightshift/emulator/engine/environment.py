@@ -60,9 +60,11 @@ def aws_environment(endpoint: str) -> dict[str, str]:
 
 
 def _pulumi(folder: Path) -> dict[str, str]:
+    """`metadata=skip`: the file backend's side files are not written in one step; a kill in the middle leaves
+    a state that cannot be read ("failed to load checkpoint: EOF")."""
     return {
         "PULUMI_HOME": str(folder / "home"),
-        "PULUMI_BACKEND_URL": (folder / "state").as_uri(),
+        "PULUMI_BACKEND_URL": f"{(folder / 'state').as_uri()}?metadata=skip",
         "PULUMI_CONFIG_PASSPHRASE": PASSPHRASE,
         "PULUMI_SKIP_UPDATE_CHECK": "true",
         "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION": "true",
