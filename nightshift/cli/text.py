@@ -26,11 +26,16 @@ def wrap(sentence: str, indent: int = 0, first: str = "") -> list[str]:
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[int] = ()) -> list[str]:
-    """Columns two spaces apart; the last one wraps at the page's edge. `right` names numeric columns."""
+    """Columns two spaces apart; the last one wraps at the page's edge; rows too wide for columns wrap whole.
+
+    `right` names numeric columns.
+    """
     cells = [list(head), *[list(row) for row in rows]]
     widths = [max(len(row[at]) for row in cells) for at in range(len(head))]
     start = sum(widths[:-1]) + 2 * (len(widths) - 1)
     lines: list[str] = []
+    if start > WIDTH:
+        return [line for row in cells for line in wrap("  ".join(filter(None, row)), 4)]
     for row in cells:
         fixed = [_pad(text, widths[at], at in right) for at, text in enumerate(row[:-1])]
         opening = "  ".join([*fixed, ""])

@@ -225,3 +225,19 @@ def test_the_newest_failed_launch_is_found_behind_later_successes() -> None:
     assert read_failed(busy, "asg") == FailedLaunch(NOW, "Failed!", True)
     assert read_failed(_Scaling(_activity("Failed")), "asg") == FailedLaunch(NOW, "Failed!", False)
     assert read_failed(_Scaling(_activity("Successful")), "asg") is None
+
+
+def test_the_longest_names_still_fit_the_page(project: Any, facts: StatusFacts) -> None:
+    long = "a-group-of-20-letter"
+    project.file.write_text(
+        project.file.read_text().replace("    vit:", f"    {long}:").replace("runs", "volume-of-20-letters")
+    )
+    node = LiveNode("i-0abc0000000000001", "p6-b200.48xlarge", "us-east-1a", "Terminating:Wait", True)
+    group = replace(facts.groups["vit"], name=long, desired=1, nodes=(node,), suspended={"Launch": "x" * 200})
+    disk = Disk(
+        "vol-0abc0000000000002", "volume-of-20-letters", "99", 65_536, "in-use", "i-0abc0000000000001"
+    )
+    full = replace(facts, groups={"desk": facts.groups["desk"], long: group}, volumes=(disk,))
+    lines = answer(project.stack, full).lines
+    assert max(map(len, lines)) <= 80
+    assert any("p6-b200.48xlarge" in line for line in lines)

@@ -13,9 +13,9 @@ _word = st.text(st.characters(codec="ascii", categories=["L", "N"]), min_size=1,
 _long = st.lists(_word, max_size=60).map(" ".join)
 
 
-@given(st.lists(st.tuples(_word, _word, _word, _long), max_size=8))
+@given(st.lists(st.tuples(_word, _word, _word, _word, _word, _long), max_size=8))
 def test_no_table_is_wider_than_the_page_and_none_loses_a_word(rows: list[tuple[str, ...]]) -> None:
-    lines = table(["A", "B", "C", "D"], rows)
+    lines = table(["A", "B", "C", "D", "E", "F"], rows)
     assert all(len(line) <= WIDTH for line in lines)
     words = " ".join(lines).split()
     for row in rows:
