@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -84,7 +85,15 @@ class Deployed:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the engine."""
         self.workspace.close()
+
+    def reopened(self) -> Deployed:
+        """The same stack and cloud with an engine that remembers nothing."""
+        return Deployed(self.toolchain, self.cloud, self.project).__enter__()
 
     def client(self, service: str, credentials: Mapping[str, str] | None = None) -> Any:
         """A client of the operator's, or of a node's when its credentials are given."""
@@ -130,7 +139,7 @@ class Deployed:
         done = subprocess.run(
             [str(Path(sys.executable).with_name("nightshift")), *words, "--stack", self.name],
             cwd=self.project.folder,
-            env={**plain_environment(), **aws_environment(self.cloud.endpoint), "NIGHTSHIFT_NOW": now},
+            env={**os.environ, **aws_environment(self.cloud.endpoint), "NIGHTSHIFT_NOW": now},
             capture_output=True,
             text=True,
             check=False,
@@ -141,13 +150,6 @@ class Deployed:
     def resources(self) -> list[Document]:
         """The engine's state."""
         return self.workspace.export()["deployment"].get("resources") or []
-
-
-def plain_environment() -> dict[str, str]:
-    """This process's environment; the tests' own conftest took AWS's variables out."""
-    import os
-
-    return dict(os.environ)
 
 
 def succeeded(result: Result) -> Result:

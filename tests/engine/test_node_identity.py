@@ -86,7 +86,7 @@ def test_it_attaches_its_own_volumes_and_no_others(node: Node) -> None:
         ec2.attach_volume(VolumeId=node.volumes[name], InstanceId=node.id, Device=device)
     elsewhere = foreign_volume(node.site, site="other", volume="runs")
     unnamed = foreign_volume(node.site, site="lab", volume="secret")
-    untagged = foreign_volume(node.site)
+    untagged = foreign_volume(node.site, owner="somebody")
     for volume in (elsewhere, unnamed, untagged):
         assert refused(
             lambda volume=volume: ec2.attach_volume(VolumeId=volume, InstanceId=node.id, Device="/dev/sdh")
