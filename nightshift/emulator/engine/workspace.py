@@ -129,12 +129,17 @@ class Workspace:
         return self._finish(self.start("destroy", "--yes", "--skip-preview", *arguments))
 
     def recover(self) -> tuple[str, ...]:
-        """After a killed engine: take away the lock it left. The next operation settles what was half done.
+        """After a killed engine: take away its lock, then what it noted as half done and never finished.
 
-        The same as `pulumi cancel --yes`. Returns what it had to take away, for people.
+        The same as `pulumi cancel` and `pulumi refresh --clear-pending-creates`. Half-made things are dropped
+        from the state; the program finds them in the cloud again. Returns the locks, for people. Raises
+        WorkspaceError when the refresh fails.
         """
         locks = tuple(str(path) for path in (self.folder / "state" / ".pulumi" / "locks").rglob("*.json"))
         self.cancel()
+        result = self.refresh("--clear-pending-creates")
+        if not result.ok:
+            raise WorkspaceError(f"pulumi refresh --clear-pending-creates: {result.diagnostics}")
         return locks
 
     def cancel(self) -> None:
