@@ -32,7 +32,7 @@ from nightshift.emulator.cloud.call import (
     result_answer,
     send,
 )
-from nightshift.emulator.cloud.state import Handler
+from nightshift.emulator.cloud.state import STATE, Handler
 
 KEPT_LOG_ENTRIES = 100_000
 
@@ -50,7 +50,7 @@ class Refusal:
 @dataclass(frozen=True)
 class Entry:
     """One line of the request log. `by` is the access key; `error` is empty when the call went through;
-    `rule` says what refused it before it reached the service."""
+    `rule` says what refused it before it reached the service, or that it was `repeated` and done before."""
 
     at: str
     service: str
@@ -138,10 +138,34 @@ class Gate:
             return self._fault(call, error, start_response)
         if refusal is not None:
             return self._refuse(call, refusal, start_response)
+        token = call.params.get("ClientToken")
+        if call.service == "ec2" and token:
+            return self._once((call.region, call.name, token), call, environ, start_response)
+        return self._do(call, environ, start_response)
+
+    def _do(self, call: Call, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
         handler = self._handlers.get((call.service, call.name))
         if handler is not None:
             return self._handle(call, handler, start_response)
         return self._pass_on(call, environ, start_response)
+
+    def _once(
+        self, key: tuple[str, str, str], call: Call, environ: Environ, start_response: StartResponse
+    ) -> Iterable[bytes]:
+        """EC2 does what carries a client token once and answers its repetitions alike (EC2 API Reference,
+        Ensuring idempotency)."""
+        kept = STATE.answered.get(key)
+        if kept is None:
+            answer = _Inner()
+            body = b"".join(self._do(call, environ, answer))
+            kept = answer.status, answer.headers, body
+            if answer.status < 400:
+                STATE.answered[key] = kept
+        else:
+            self._record(call, kept[0], "", "", "repeated")
+        status, headers, body = kept
+        start_response(f"{status} {'OK' if status < 400 else 'Error'}", headers)
+        return [body]
 
     def _handle(self, call: Call, handler: Handler, start_response: StartResponse) -> Iterable[bytes]:
         try:

@@ -74,6 +74,10 @@ class State:
     budgets: dict[str, dict[str, Any]] = field(default_factory=dict)
     quotas: dict[str, float] = field(default_factory=dict)
     faults: Faults = field(default_factory=Faults)
+    answered: dict[tuple[str, str, str], tuple[int, list[tuple[str, str]], bytes]] = field(
+        default_factory=dict
+    )
+    """Status, headers and body by region, operation and client token."""
 
     def reset(self) -> None:
         """Forget everything but the quotas."""

@@ -200,3 +200,23 @@ def test_what_is_no_aws_request_gets_an_answer(cloud: Any) -> None:
         pass
     assert 400 <= caught.value.code < 500
     caught.value.close()
+
+
+def test_a_request_repeated_with_its_client_token_is_done_once(ours: Any, cloud: Any) -> None:
+    ec2 = ours.ec2
+    wanted = {"AvailabilityZone": "us-east-1a", "Size": 10, "ClientToken": "the-first"}
+    cloud.control("log", {})
+    first, again = ec2.create_volume(**wanted), ec2.create_volume(**wanted)
+    other = ec2.create_volume(**wanted | {"ClientToken": "the-second"})
+    assert first["VolumeId"] == again["VolumeId"] != other["VolumeId"]
+    rules = [one["rule"] for one in cloud.control("log")["requests"] if one["operation"] == "CreateVolume"]
+    assert rules == ["", "repeated", ""]
+
+
+def test_a_refused_request_may_be_repeated_with_its_client_token(ours: Any, cloud: Any) -> None:
+    ec2 = ours.ec2
+    wanted = {"AvailabilityZone": "us-east-1a", "Size": 10, "ClientToken": "the-third"}
+    cloud.control("faults", {"throttle": {"ec2.CreateVolume": 1}})
+    with pytest.raises(ClientError, match="RequestLimitExceeded"):
+        ec2.create_volume(**wanted)
+    assert ec2.create_volume(**wanted)["VolumeId"]

@@ -109,6 +109,7 @@ def _create(call: Call) -> None:
         mixed_instances_policy=_policy(p.get("MixedInstancesPolicy")),
     )
     group.health_check_grace_period = 0
+    group.availability_zone_distribution = {"CapacityDistributionStrategy": "balanced-best-effort"}
     _assign(group, p)
     for hook in p.get("LifecycleHookSpecificationList", ()):
         put_hook(call.region, name, hook)
