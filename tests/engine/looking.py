@@ -24,7 +24,6 @@ _EC2 = {
     "describe_launch_templates": "LaunchTemplates",
     "describe_volumes": "Volumes",
     "describe_snapshots": "Snapshots",
-    "describe_instances": "Reservations",
 }
 _GONE = ("deleted", "terminated")
 """AWS shows some things for a while after their end."""
@@ -50,6 +49,8 @@ def _kinds(site: Deployed) -> Iterator[tuple[str, list[Any]]]:
     for operation, key in _EC2.items():
         owned = {"OwnerIds": ["self"]} if operation == "describe_snapshots" else {}
         yield key, [one for one in listed(ec2, operation, key, **owned) if one.get("State") not in _GONE]
+    found = [node for each in listed(ec2, "describe_instances", "Reservations") for node in each["Instances"]]
+    yield "Instances", [node for node in found if node["State"]["Name"] not in _GONE]
     versions = [
         version
         for template in listed(ec2, "describe_launch_templates", "LaunchTemplates")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -28,7 +28,8 @@ def waiting(site: Deployed, name: str, state: str) -> list[str]:
 
 def credentials(site: Deployed, instance: str) -> Mapping[str, str]:
     """What a node's own metadata service would give it."""
-    return site.cloud.control("node-credentials", {"instance_id": instance})  # ty: ignore[invalid-return-type]
+    given = site.cloud.control("node-credentials", {"instance_id": instance})
+    return {key: str(value) for key, value in given.items()}
 
 
 def complete(site: Deployed, name: str, instance: str, hook: str) -> None:
@@ -65,7 +66,7 @@ def shift_ends(site: Deployed, name: str) -> None:
 
 
 @contextmanager
-def draining_later(site: Deployed, name: str, after_s: float) -> Iterator[dict[str, Any]]:
+def draining_later(site: Deployed, name: str, after_s: float) -> Generator[dict[str, Any]]:
     """While the block runs, each leaving node of the group ends its drain `after_s` seconds after it began.
 
     Yields what happened: `drained` node ids, `gone_before` whether the group went while a node still drained.

@@ -147,9 +147,13 @@ class Deployed:
         assert done.returncode == 0, f"nightshift {' '.join(words)}: {done.stdout}{done.stderr}"
         return done.stdout
 
-    def resources(self) -> list[Document]:
-        """The engine's state."""
-        return self.workspace.export()["deployment"].get("resources") or []
+    def resources(self) -> dict[str, str]:
+        """The engine's state, URN to the rest as JSON; when it last looked at each is left out."""
+        found = self.workspace.export()["deployment"].get("resources") or []
+        return {
+            one["urn"]: json.dumps({key: one[key] for key in one if key != "modified"}, sort_keys=True)
+            for one in found
+        }
 
 
 def succeeded(result: Result) -> Result:

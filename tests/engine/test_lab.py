@@ -1,6 +1,6 @@
 """The lab's week on the real engine: shifts, overrides, an edit under a hold, the end and the return.
 
-One stack stands for all tests of this file; each leaves it without nodes, overrides and edits.
+One stack stands for all tests of this file; each leaves it without nodes and overrides.
 """
 
 from __future__ import annotations
@@ -102,7 +102,6 @@ def test_a_shift_edited_under_a_hold_stays_held(lab: Deployed) -> None:
     lab.says(NOW, "resume", "vit", "--yes")
     assert starts(lab, "vit")["up-2100"] == "2026-12-04T13:00Z"
     shift_ends(lab, "vit")
-    _put_back(lab)
 
 
 def test_an_end_edited_under_a_wake_lets_the_wake_last(lab: Deployed) -> None:
@@ -118,7 +117,9 @@ def test_an_end_edited_under_a_wake_lets_the_wake_last(lab: Deployed) -> None:
     assert changes(lab.up()) == []
     lab.says(NOW, "resume", "vit", "--yes")
     shift_ends(lab, "vit")
-    _put_back(lab)
+    lab.edit(lambda config: None)
+    lab.up()
+    check_all(lab)
 
 
 def test_a_destroy_waits_for_the_drain_and_the_data_comes_back(lab: Deployed, blank: dict[str, int]) -> None:
@@ -146,9 +147,3 @@ def test_a_destroy_waits_for_the_drain_and_the_data_comes_back(lab: Deployed, bl
 
 def _shift(config: Document, days: list[str] | None = None, start: str = "20:00", end: str = "07:00") -> None:
     config["groups"]["vit"]["shifts"] = [{"days": days or ["mon", "wed", "fri"], "from": start, "to": end}]
-
-
-def _put_back(lab: Deployed) -> None:
-    lab.edit(lambda config: None)
-    lab.up()
-    check_all(lab)
