@@ -24,6 +24,7 @@ VERBS: Mapping[str, str] = {
     "wake": "bring a group up now, until a time",
     "sleep": "take groups down now, until the next shift or a time",
     "resume": "end an override: the shifts speak again",
+    "retire": "snapshot a volume for the last time, then delete it",
     "pin": "propose a newer image, or write it into the stack file",
     "doctor": "what this machine, the account and its quotas lack",
     "rehearse": "deploy the stack to an emulated cloud and inspect what stands",

@@ -19,9 +19,10 @@ NEEDS = {
     "wake": ["vit", "--for", "3h"],
     "sleep": ["vit"],
     "resume": ["vit"],
+    "retire": ["runs"],
     "rehearse": ["--only", "deploy"],
 }
-ONLINE = [verb for verb in VERBS if verb in {"status", "hold", "wake", "sleep", "resume", "pin", "doctor"}]
+ONLINE = [verb for verb in VERBS if verb not in {"check", "shifts", "forecast", "rehearse"}]
 FILES = {
     "empty": b"",
     "a list": b"- 1\n",
