@@ -50,7 +50,7 @@ lock: setup  ## pin the newest versions that pyproject.toml allows
 	@tools/lock.sh "$(BIN)"
 
 bench: setup  ## every benchmark, JSON on stdout
-	@for script in benchmarks/*.py; do echo "== $$script"; $(BIN)/python $$script; done
+	@for file in benchmarks/*.py; do name=$$(basename $$file .py); echo "== $$name" >&2; $(BIN)/python -m benchmarks.$$name; done
 
 clean:  ## remove what was made here; caches outside the clone stay
 	rm -rf $(VENV) .build .pytest_cache .ruff_cache .hypothesis *.egg-info
