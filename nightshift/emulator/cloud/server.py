@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import json
 import logging
@@ -16,6 +17,8 @@ from typing import Any
 from nightshift.emulator.cloud import ACCOUNT
 
 PR_SET_PDEATHSIG = 1
+HANG_UP_SECONDS = 1.0
+"""What a client gets to close its end, before we do."""
 
 
 @dataclass(frozen=True)
@@ -67,17 +70,36 @@ def build(options: Options) -> Any:
     return assemble(moto, options)
 
 
+def _handler() -> Any:
+    """moto's request handler, but the client hangs up first.
+
+    werkzeug ends every connection with its answer. A Go client on a busy machine may see the end before the
+    answer, take it for lost and send the request again, which makes things twice.
+    """
+    from moto.moto_server.werkzeug_app import MotoRequestHandler
+
+    class Patient(MotoRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def finish(self) -> None:
+            super().finish()
+            self.connection.settimeout(HANG_UP_SECONDS)
+            with contextlib.suppress(OSError):
+                while self.connection.recv(1024):
+                    continue
+
+    return Patient
+
+
 def serve(options: Options) -> None:
     """Serve on 127.0.0.1 until SIGTERM or SIGINT; the ready line is one JSON object on stdout."""
     _die_with_parent(options.parent)
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: os._exit(0))
     app = build(options)
-    from moto.moto_server.werkzeug_app import MotoRequestHandler
     from werkzeug.serving import make_server
 
     logging.getLogger("werkzeug").setLevel(logging.ERROR)
-    MotoRequestHandler.protocol_version = "HTTP/1.1"
-    server = make_server("127.0.0.1", options.port, app, threaded=True, request_handler=MotoRequestHandler)
+    server = make_server("127.0.0.1", options.port, app, threaded=True, request_handler=_handler())
     print(json.dumps({"endpoint": f"http://127.0.0.1:{server.server_port}"}), flush=True)
     server.serve_forever()

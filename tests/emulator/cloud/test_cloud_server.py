@@ -7,6 +7,7 @@ import json
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -189,6 +190,21 @@ def test_a_nat_gateway_leaves_nothing_behind(ours: Any) -> None:
     ours.ec2.delete_nat_gateway(NatGatewayId=made["NatGateway"]["NatGatewayId"])
     assert interfaces() == before
     ours.ec2.release_address(AllocationId=address)
+
+
+def test_the_client_hangs_up_first(cloud: Any) -> None:
+    """A connection that ends with its answer makes Go clients on a busy machine send the request again."""
+    host, port = cloud.endpoint.removeprefix("http://").split(":")
+    with socket.create_connection((host, int(port)), timeout=10) as line:
+        line.sendall(b"GET /nightshift-emulator/clock HTTP/1.1\r\nHost: emulator\r\n\r\n")
+        answer = line.recv(65536)
+        while b"}" not in answer:
+            answer += line.recv(65536)
+        line.settimeout(0.3)
+        with pytest.raises(TimeoutError):
+            line.recv(1)
+        line.settimeout(5)
+        assert line.recv(1) == b""
 
 
 def test_what_is_no_aws_request_gets_an_answer(cloud: Any) -> None:
