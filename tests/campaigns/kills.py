@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import argparse
 import json
+import random
 import shutil
 import sys
 import tempfile
 import time
 import traceback
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -22,20 +24,24 @@ from typing import Any
 from nightshift.emulator.engine.toolchain import Toolchain, ensure_toolchain
 from tests.campaigns.kill_point import STORIES, Outcome, Point, Reference, point_of, reference, run_point
 
-_LOST_POINTS = 3
+_LOST_POINTS = 4
 """Points of each story with a lost state."""
 
 
 def all_points(points: int, seed: int, stacks: list[str]) -> list[Point]:
-    """Points of every story; the stacks take turns."""
+    """Points of every story, shuffled, so that a part of them is a fair sample.
+
+    The stacks take turns, two points at a time, so that each meets a killed CLI and a killed provider.
+    """
     planned = []
     for kind in STORIES:
-        number = min(points, _LOST_POINTS) if kind.startswith("lost") else points
+        number, turn = (min(points, _LOST_POINTS), 1) if kind.startswith("lost") else (points, 2)
         planned += [
-            point_of(f"{kind}-{index}", seed, index, number, stacks[index % len(stacks)])
+            point_of(f"{kind}-{index}", seed, index, number, stacks[index // turn % len(stacks)])
             for index in range(number)
         ]
-    return sorted(planned, key=lambda point: int(point.id.rsplit("-", 1)[1]))
+    random.Random(seed).shuffle(planned)
+    return planned
 
 
 def _say(text: str) -> None:
@@ -62,12 +68,33 @@ def _line(outcome: Outcome) -> str:
     return f"{point.id} {point.stack}: {moment}, {outcome.seconds.get('all', 0)} s: {verdict}"
 
 
-def _as_json(outcome: Outcome) -> dict[str, Any]:
-    return {**asdict(outcome), "ok": not outcome.problems}
-
-
 def main() -> int:
     """Run it all; progress goes to stderr, the JSON to --out or stdout."""
+    given = _arguments()
+    began, toolchain = time.monotonic(), ensure_toolchain(_say)
+    planned = _chosen(all_points(given.points, given.seed, given.stacks.split(",")), given.only, given.kinds)
+    done = _played(given.out, planned) if given.resume else {}
+    left = [point for point in planned if point.id not in done]
+    report = {
+        "seed": given.seed,
+        "points_of_each": given.points,
+        "provider": toolchain.provider_name,
+        "provider_version": toolchain.provider_version,
+        "engine_version": toolchain.pulumi_version,
+    }
+    for outcome in _campaign(toolchain, left, given.jobs, given.keep):
+        done[outcome.point.id] = {**asdict(outcome), "ok": not outcome.problems}
+        _say(f"[{len(done)}/{len(planned)}] {_line(outcome)}")
+        if given.out:
+            _write(given.out, report, done, time.monotonic() - began)
+    bad = sorted(name for name, outcome in done.items() if not outcome["ok"])
+    if not given.out:
+        print(json.dumps({**report, "outcomes": list(done.values())}, indent=1))
+    _say(f"{len(done)} points, {len(bad)} failed{': ' if bad else ''}{', '.join(bad)}")
+    return 1 if bad or len(done) < len(planned) else 0
+
+
+def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--points", type=int, default=40, help="of up, and as many of destroy")
     parser.add_argument("--seed", type=int, default=1)
@@ -76,29 +103,29 @@ def main() -> int:
     parser.add_argument("--only", default="", help="ids of points, with commas")
     parser.add_argument("--kinds", default="", help="stories, with commas: " + ", ".join(STORIES))
     parser.add_argument("--keep", type=Path, help="folder that gets the files of failed points")
-    parser.add_argument("--out", type=Path)
-    given = parser.parse_args()
-    began, toolchain = time.monotonic(), ensure_toolchain(_say)
-    planned = _chosen(all_points(given.points, given.seed, given.stacks.split(",")), given.only, given.kinds)
-    outcomes = _campaign(toolchain, planned, given.jobs, given.keep)
-    bad = [outcome.point.id for outcome in outcomes if outcome.problems]
-    result = {
-        "seed": given.seed,
-        "points": len(outcomes),
-        "failed": bad,
-        "seconds": round(time.monotonic() - began),
-        "provider": toolchain.provider_name,
-        "provider_version": toolchain.provider_version,
-        "engine_version": toolchain.pulumi_version,
-        "outcomes": [_as_json(outcome) for outcome in outcomes],
+    parser.add_argument("--out", type=Path, help="written after every point")
+    parser.add_argument("--resume", action="store_true", help="leave out what --out has as good")
+    return parser.parse_args()
+
+
+def _played(out: Path, planned: list[Point]) -> dict[str, dict[str, Any]]:
+    """The good outcomes of an earlier run of the same points."""
+    if not out.is_file():
+        return {}
+    known = {point.id: asdict(point) for point in planned}
+    earlier = json.loads(out.read_text(encoding="utf-8"))["outcomes"]
+    return {
+        each["point"]["id"]: each
+        for each in earlier
+        if each["ok"] and each["point"] == known.get(each["point"]["id"])
     }
-    text = json.dumps(result, indent=1)
-    if given.out:
-        given.out.write_text(text + "\n", encoding="utf-8")
-    else:
-        print(text)
-    _say(f"{len(outcomes)} points, {len(bad)} failed{': ' if bad else ''}{', '.join(bad)}")
-    return 1 if bad else 0
+
+
+def _write(out: Path, report: dict[str, Any], done: dict[str, dict[str, Any]], seconds: float) -> None:
+    bad = sorted(name for name, outcome in done.items() if not outcome["ok"])
+    outcomes = sorted(done.values(), key=lambda each: each["point"]["id"])
+    counted = {"points": len(done), "failed": bad, "seconds_of_this_run": round(seconds)}
+    out.write_text(json.dumps({**report, **counted, "outcomes": outcomes}, indent=1) + "\n", encoding="utf-8")
 
 
 def _chosen(planned: list[Point], only: str, kinds: str) -> list[Point]:
@@ -106,25 +133,21 @@ def _chosen(planned: list[Point], only: str, kinds: str) -> list[Point]:
     stories = set(kinds.split(",")) if kinds else set(STORIES)
     chosen = [point for point in planned if point.id in wanted and point.kind in stories]
     if not chosen:
-        raise SystemExit(f"no such point: {only} {kinds}; there are {planned[0].id} to {planned[-1].id}")
+        raise SystemExit(f"no such point: {only} {kinds}; there are e.g. {planned[0].id}")
     return chosen
 
 
-def _campaign(toolchain: Toolchain, planned: list[Point], jobs: int, keep: Path | None) -> list[Outcome]:
+def _campaign(toolchain: Toolchain, planned: list[Point], jobs: int, keep: Path | None) -> Iterator[Outcome]:
+    """Outcomes as they come."""
     with ThreadPoolExecutor(jobs) as pool:
-        references = {
-            stack: pool.submit(_reference, toolchain, stack)
-            for stack in sorted({each.stack for each in planned})
-        }
+        stacks = sorted({each.stack for each in planned})
+        references = {stack: pool.submit(_reference, toolchain, stack) for stack in stacks}
         playing = [
             pool.submit(lambda each=point: _play(toolchain, each, references[each.stack].result(), keep))
             for point in planned
         ]
-        outcomes = []
-        for number, each in enumerate(playing, 1):
-            outcomes.append(each.result())
-            _say(f"[{number}/{len(planned)}] {_line(outcomes[-1])}")
-    return outcomes
+        for each in as_completed(playing):
+            yield each.result()
 
 
 def _reference(toolchain: Toolchain, stack: str) -> Reference:
