@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -25,6 +26,7 @@ from nightshift.emulator.engine.workspace import Workspace
 
 ROOT = Path(__file__).parents[2]
 Document = dict[str, Any]
+_CIPHERTEXT = re.compile(r'"ciphertext": "[^"]*"')
 
 
 class _Quoting(yaml.SafeDumper):
@@ -148,10 +150,13 @@ class Deployed:
         return done.stdout
 
     def resources(self) -> dict[str, str]:
-        """The engine's state, URN to the rest as JSON; when it last looked at each is left out."""
+        """The engine's state, URN to the rest as JSON.
+
+        What it encrypts anew at each writing is left out, and when it last looked at each resource.
+        """
         found = self.workspace.export()["deployment"].get("resources") or []
         return {
-            one["urn"]: json.dumps({key: one[key] for key in one if key != "modified"}, sort_keys=True)
+            one["urn"]: _CIPHERTEXT.sub("", json.dumps({**one, "modified": ""}, sort_keys=True))
             for one in found
         }
 

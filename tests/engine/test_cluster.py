@@ -51,6 +51,10 @@ def _a_shift(site: Deployed) -> None:
         assert one["MetadataOptions"]["HttpTokens"] == "required"
         assert "PublicIpAddress" not in one
         assert "nightshift:snapshots" not in tags_of(one)
+    roots = [one["BlockDeviceMappings"][0]["Ebs"]["VolumeId"] for one in running]
+    disks = site.client("ec2").describe_volumes(VolumeIds=roots)["Volumes"]
+    assert [(disk["Encrypted"], disk["Size"]) for disk in disks] == [(True, 500)] * 4
+    assert [disk for disk in disks if "nightshift:snapshots" in tags_of(disk)] == []
     site.stays_as_it_is("in the middle of a shift")
     assert state_of_nodes(site, "pretrain") == ["InService"] * 4
 
