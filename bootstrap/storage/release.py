@@ -8,7 +8,7 @@ from pathlib import Path
 from bootstrap.aws import AwsError, refusal
 from bootstrap.manifest import BootVolume
 from bootstrap.storage.claim import VolumeAws
-from bootstrap.storage.devices import Seen, choose, held_elsewhere, linked_name, look
+from bootstrap.storage.devices import Seen, choose, held_elsewhere, linked_name, look, same_serial
 from bootstrap.storage.holders import end, scan
 from bootstrap.storage.mounts import Mount, mount_point, read_mounts
 from bootstrap.storage.order import LiveVolume, judge_refusal
@@ -56,14 +56,28 @@ def release(volume: LiveVolume, aws: VolumeAws, place: Place) -> Released:
 
 
 def _device(volume: LiveVolume, place: Place) -> Seen | None:
-    """Its device, None when it isn't there. What can't be told apart, or is gone under a mount, isn't let go."""
+    """Its device, None when it is gone. What can be told from no other, or is gone under a mount, stays."""
     seen, problem = choose(look(place.roots), linked_name(place.roots, volume.serial), volume.serial)
+    if problem and not _used(volume, place):
+        return None
     point = mount_point(volume.name, place)
     if seen is None and not problem and any(each.point == point for each in read_mounts(place.roots.proc)):
         problem = f"something is mounted at {point}, but no device has serial {volume.serial}"
     if problem:
         raise StorageError(volume.name, "its device, to see that nobody uses it", problem, "end the node")
     return seen
+
+
+def _used(volume: LiveVolume, place: Place) -> bool:
+    """Whether any device that may be the volume's is in use; one that can't be opened counts as used."""
+    link = linked_name(place.roots, volume.serial)
+    maybe = [
+        each for each in look(place.roots) if each.name == link or same_serial(each.serial, volume.serial)
+    ]
+    try:
+        return any(held_elsewhere(str(place.roots.dev / each.name)) for each in maybe)
+    except OSError:
+        return True
 
 
 def mounts_of(mounts: Sequence[Mount], number: str) -> tuple[Mount, ...]:

@@ -1,0 +1,111 @@
+"""One node with its disks and an EC2 that attaches them: what most tests of storage need."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Generator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Literal
+
+from bootstrap.manifest import BootManifest, BootVolume
+from bootstrap.storage.attach import attach_all, release_all
+from bootstrap.storage.outcome import AttachReport, ReleaseReport
+from bootstrap.storage.place import Place, Waits
+from tests.bootstrap.storage.support.fake_aws import FakeAws, Site, available
+from tests.bootstrap.storage.support.machine import GIB, SHORT, Disk, Machine
+
+Filesystem = Literal["xfs", "ext4"]
+MANIFEST = BootManifest(
+    site="lab",
+    group="vit",
+    group_name="nightshift-lab-vit",
+    region="us-east-1",
+    zone="us-east-1a",
+    nodes=1,
+    instance_types=("g6.12xlarge",),
+    efa=False,
+    runtime="cpu",
+    timezone="Etc/UTC",
+    shifts=(),
+    volumes=(),
+    boot_s=60,
+    drain_s=60,
+    data_bucket="data",
+    log_group="/nightshift/lab",
+)
+
+
+def wish(
+    name: str, filesystem: Filesystem = "xfs", blank: bool = True, per: Literal["site", "node"] = "site"
+) -> BootVolume:
+    """A volume of the manifest, 1 GiB."""
+    return BootVolume(name, 1, filesystem, per, blank)
+
+
+def manifest(*volumes: BootVolume) -> BootManifest:
+    """A group's manifest with these volumes."""
+    return replace(MANIFEST, volumes=volumes)
+
+
+@dataclass
+class Bench:
+    """`attach` and `release` are the node's; `disk` is the one volume called `runs`."""
+
+    folder: Path
+    machine: Machine
+    disk: Disk
+    site: Site
+    disks: dict[str, Disk] = field(default_factory=dict)
+    plug: bool = True
+
+    @property
+    def path(self) -> Path:
+        """Where `runs` is mounted."""
+        return self.machine.path("runs")
+
+    @property
+    def aws(self) -> FakeAws:
+        """The node's EC2."""
+
+        def attached(volume: str) -> None:
+            if self.plug:
+                self.machine.plug(self.disks[volume])
+
+        return FakeAws(
+            self.site, self.machine.instance, attached, lambda each: self.machine.unplug(self.disks[each])
+        )
+
+    def place(self, waits: Waits = SHORT) -> Place:
+        """The node."""
+        return self.machine.place(waits)
+
+    def attach(
+        self, filesystem: Filesystem = "xfs", *, blank: bool = True, place: Place | None = None
+    ) -> AttachReport:
+        """As a booting node does."""
+        return attach_all(manifest(wish("runs", filesystem, blank)), self.aws, place or self.place())
+
+    def release(self, place: Place | None = None) -> ReleaseReport:
+        """As a draining node does."""
+        return release_all((wish("runs"),), self.aws, place or self.place())
+
+
+@contextmanager
+def bench(size: int = GIB) -> Generator[Bench]:
+    """A node with one blank volume `runs` that isn't attached yet; everything is taken down at the end."""
+    folder = Path(tempfile.mkdtemp(prefix="nightshift-storage-"))
+    machine = Machine(folder / "node")
+    disk = Disk.make(folder, "vol-0abc", size)
+    made = Bench(
+        folder, machine, disk, Site.of(available("runs", disk.id, size_gib=size // GIB)), {disk.id: disk}
+    )
+    try:
+        yield made
+    finally:
+        machine.close()
+        for each in made.disks.values():
+            each.close()
+        shutil.rmtree(folder, ignore_errors=True)
