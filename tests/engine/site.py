@@ -79,6 +79,7 @@ class Deployed:
         self.name, self.region = project.stack, str(self.base["aws:region"])
         self.workspace = Workspace(toolchain, project.file, ROOT, cloud.endpoint, project.folder / "engine")
         self._session: Any = boto3.Session("test", "test", region_name=self.region)
+        self._clients: dict[tuple[str, str], Any] = {}
 
     def __enter__(self) -> Self:
         self.workspace.__enter__()
@@ -99,21 +100,15 @@ class Deployed:
 
     def client(self, service: str, credentials: Mapping[str, str] | None = None) -> Any:
         """A client of the operator's, or of a node's when its credentials are given."""
-        as_node = (
-            {
-                "aws_access_key_id": credentials["AccessKeyId"],
-                "aws_secret_access_key": credentials["SecretAccessKey"],
-                "aws_session_token": credentials["Token"],
-            }
-            if credentials
-            else {}
-        )
-        return self._session.client(
-            service,
-            endpoint_url=self.cloud.endpoint,
-            config=Config(retries={"total_max_attempts": 1}, s3={"addressing_style": "path"}),
-            **as_node,
-        )
+        key = (service, credentials["AccessKeyId"] if credentials else "")
+        if key not in self._clients:
+            self._clients[key] = self._session.client(
+                service,
+                endpoint_url=self.cloud.endpoint,
+                config=Config(retries={"total_max_attempts": 1}, s3={"addressing_style": "path"}),
+                **_as_node(credentials),
+            )
+        return self._clients[key]
 
     def edit(self, change: Callable[[Document], object], *, afresh: bool = True) -> None:
         """Change the shipped config (or with afresh=False the file as it is) and give it to the engine."""
@@ -159,6 +154,16 @@ class Deployed:
             one["urn"]: _CIPHERTEXT.sub("", json.dumps({**one, "modified": ""}, sort_keys=True))
             for one in found
         }
+
+
+def _as_node(credentials: Mapping[str, str] | None) -> dict[str, str]:
+    if credentials is None:
+        return {}
+    return {
+        "aws_access_key_id": credentials["AccessKeyId"],
+        "aws_secret_access_key": credentials["SecretAccessKey"],
+        "aws_session_token": credentials["Token"],
+    }
 
 
 def succeeded(result: Result) -> Result:
