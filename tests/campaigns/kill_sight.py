@@ -14,8 +14,8 @@ Sight = Counter[tuple[str, str]]
 """How often each (kind, comparable JSON) stands."""
 
 _RANDOM = (
-    (re.compile(r"\b([a-z]+(?:-[a-z]+)*)-[0-9a-f]{8,40}\b"), r"\1-*"),
     (re.compile(r"\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b"), "UUID"),
+    (re.compile(r"\b([a-z]+(?:-[a-z]+)*)-[0-9a-f]{8,40}\b"), r"\1-*"),
     (re.compile(r"\b\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(\.\d+)?(\+00:00|Z)?"), "TIME"),
     (re.compile(r"\b(AROA|AIPA)[A-Z0-9]{8,}\b"), r"\1*"),
     (re.compile(r"\b(\d{1,3}[.-]){3}\d{1,3}(:\d+)?\b(?!/)"), "ADDRESS"),

@@ -24,20 +24,19 @@ from typing import Any
 from nightshift.emulator.engine.toolchain import Toolchain, ensure_toolchain
 from tests.campaigns.kill_point import STORIES, Outcome, Point, Reference, point_of, reference, run_point
 
-_LOST_POINTS = 4
-"""Points of each story with a lost state."""
-
 
 def all_points(points: int, seed: int, stacks: list[str]) -> list[Point]:
     """Points of every story, shuffled, so that a part of them is a fair sample.
 
-    The stacks take turns, two points at a time, so that each meets a killed CLI and a killed provider.
+    The stacks take turns, two points at a time, so that each meets a killed CLI and a killed provider. The
+    first and the last lose their state.
     """
     planned = []
     for kind in STORIES:
-        number, turn = (min(points, _LOST_POINTS), 1) if kind.startswith("lost") else (points, 2)
+        turns = [stacks[0], stacks[-1]] if kind.startswith("lost") else [s for s in stacks for _ in (1, 2)]
+        number = len(turns) if kind.startswith("lost") else points
         planned += [
-            point_of(f"{kind}-{index}", seed, index, number, stacks[index // turn % len(stacks)])
+            point_of(f"{kind}-{index}", seed, index, number, turns[index % len(turns)])
             for index in range(number)
         ]
     random.Random(seed).shuffle(planned)
