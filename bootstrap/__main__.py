@@ -1,4 +1,7 @@
-"""`python -m bootstrap`: `install` once, from user data; `start` on every boot, from systemd."""
+"""`python -m bootstrap`: `install` once, from user data; `start` on every boot, from systemd.
+
+`verify` proves a machine by hand and changes nothing.
+"""
 
 from __future__ import annotations
 
@@ -12,15 +15,33 @@ from bootstrap.start.config import NodeConfigError, read_config
 from bootstrap.start.install import GIVEN_UP, UNITS_FOLDER, install
 
 FOLDER = Path(__file__).resolve().parents[1]
+_NODE = "JSON file that user data left"
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Exit codes: 0 done, 1 failed and worth another try, GIVEN_UP when the launch was abandoned."""
     parser = argparse.ArgumentParser(prog="bootstrap", description="The Nightshift node agent.")
-    parser.add_argument("verb", choices=("install", "start"))
-    parser.add_argument("--node", type=Path, required=True, help="JSON file that user data left")
+    verbs = parser.add_subparsers(dest="verb", required=True)
+    for verb, what in (("install", "write and start the unit"), ("start", "one boot")):
+        verbs.add_parser(verb, help=what).add_argument("--node", type=Path, required=True, help=_NODE)
+    _add_verify(verbs.add_parser("verify", help="check this machine and print what was found"))
     given = parser.parse_args(arguments)
+    if given.verb == "verify":
+        return _verify(given)
     return _install(given.node) if given.verb == "install" else _start(given.node)
+
+
+def _add_verify(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--json", action="store_true", help="print JSON")
+    parser.add_argument("--node", type=Path, help=f"{_NODE}: check as a node of its group")
+    parser.add_argument("--python", default=sys.executable, help="the Python that has torch")
+    parser.add_argument("--runtime", help="the preset that it should be")
+
+
+def _verify(given: argparse.Namespace) -> int:
+    from bootstrap.readiness.verify import Request, verify
+
+    return verify(Request(given.json, given.node, given.python, given.runtime))
 
 
 def _install(node: Path) -> int:

@@ -50,8 +50,11 @@ class Situation:
         return contents(self.path(name), name)
 
     def has(self, name: str) -> bool:
-        """Whether a file or folder is there."""
-        return self.path(name).exists()
+        """Whether a file or folder is there and may be seen."""
+        try:
+            return self.path(name).exists()
+        except OSError:
+            return False
 
     @property
     def preset(self) -> str | None:

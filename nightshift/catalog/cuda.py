@@ -19,7 +19,7 @@ Code = Literal["cubin", "ptx"]
 
 @dataclass(frozen=True)
 class CudaRelease:
-    """`floor` is the lowest driver that runs it at all, `toolkit` the one it shipped with (general release)."""
+    """`floor` is the lowest driver that runs it at all, `toolkit` the one that its first release shipped."""
 
     version: str
     floor: str
