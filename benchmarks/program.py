@@ -33,8 +33,10 @@ from tests.infra.support.samples import LAB, nothing_alive
 SIZES = (10, 50, 200)
 LIMIT = 1.2
 GROWTH = 1.3
-"""Most that time per resource may grow from the smallest to the largest stack: noise, not a square. It's taken
-with Python's garbage collector off: its passes over a growing heap cost both sides more the larger the stack."""
+"""Most that time per resource may grow from the smallest to the largest stack: noise, not a square.
+
+Taken with Python's garbage collector off: its passes over a growing heap cost both sides more.
+"""
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 
