@@ -124,4 +124,5 @@ def _live(described: dict[str, Any]) -> LiveVolume:
         state=described["State"],
         holder=attached.get("InstanceId", ""),
         holding=attached.get("State", ""),
+        snapshot=described.get("SnapshotId") or "",
     )

@@ -9,8 +9,9 @@ from bootstrap.manifest import BootManifest
 from bootstrap.readiness.verdict import Finding
 from bootstrap.storage.claim import Claimed, VolumeAws, claim_all
 from bootstrap.storage.devices import Device, choose, find, linked_name, look
+from bootstrap.storage.growing import grow
 from bootstrap.storage.making import look_and_make
-from bootstrap.storage.mounts import check, grow, is_mounted, mount, mount_point, read_mounts
+from bootstrap.storage.mounts import check, is_mounted, mount, mount_point, read_mounts
 from bootstrap.storage.order import LiveVolume
 from bootstrap.storage.outcome import AttachReport, Mounted, Step, StorageError
 from bootstrap.storage.place import Place
@@ -61,13 +62,14 @@ def _stand(claimed: Claimed, place: Place) -> Mounted:
     try:
         device, found = find(name, claimed.volume.serial, place)
         steps, was, formatted = [claimed.step, found], "mounted", False
-        if not is_mounted(name, device, place):
+        stood = is_mounted(name, device, place)
+        if not stood:
             was, formatted = _mount(claimed, device, place, steps)
-        grown = grow(name, filesystem, device, place)
+        grown = grow(name, filesystem, device, place, unused=not stood)
     except OSError as error:
         raise StorageError(name, "a device that answers", str(error), "reboot the node") from error
-    if grown is not None:
-        steps.append(grown)
+    if grown.step is not None:
+        steps.append(grown.step)
     return Mounted(
         name,
         claimed.volume.id,
@@ -77,14 +79,16 @@ def _stand(claimed: Claimed, place: Place) -> Mounted:
         device.size,
         was,
         formatted,
-        grown is not None,
+        grown.done,
         tuple(steps),
+        grown.step.says if grown.step and not grown.done else "",
     )
 
 
 def _mount(claimed: Claimed, device: Device, place: Place, steps: list[Step]) -> tuple[str, bool]:
     wish, expected = claimed.wish, claimed.volume.size_gib * GIB
-    was, formatted, made = look_and_make(wish.name, wish.filesystem, wish.blank, device, expected, place)
+    blank = wish.blank and not claimed.volume.snapshot
+    was, formatted, made = look_and_make(wish.name, wish.filesystem, blank, device, expected, place)
     steps += made
     steps.append(check(wish.name, wish.filesystem, device, place))
     steps.append(mount(wish.name, wish.filesystem, device, place))

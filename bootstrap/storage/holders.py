@@ -29,25 +29,26 @@ class Holder:
         return f"{self.name} (pid {self.pid}: {', '.join(self.why)})"
 
 
-def scan(proc: Path, number: str) -> tuple[Holder, ...]:
+def scan(proc: Path, number: str, *, copies: bool = False) -> tuple[Holder, ...]:
     """Every process that holds the filesystem MAJOR:MINOR or the block device itself.
 
-    Only this pid namespace can be seen; the kernel's own answer (O_EXCL) is the last word.
+    With `copies` also those whose mount namespace has it mounted. Ask so only once it's unmounted here:
+    before, services of systemd have it too, and lose it by propagation. Only this pid namespace can be
+    seen; the kernel's own answer (O_EXCL) is the last word.
     """
-    own = _link(proc / "self" / "ns" / "mnt")
     pids = sorted(int(each.name) for each in proc.iterdir() if each.name.isdigit())
-    holders = (_holder(proc / str(pid), pid, number, own) for pid in pids)
+    holders = (_holder(proc / str(pid), pid, number, copies) for pid in pids)
     return tuple(each for each in holders if each is not None)
 
 
-def _holder(folder: Path, pid: int, number: str, own_namespace: str) -> Holder | None:
-    why = tuple(dict.fromkeys(_reasons(folder, number, own_namespace)))
+def _holder(folder: Path, pid: int, number: str, copies: bool) -> Holder | None:
+    why = tuple(dict.fromkeys(_reasons(folder, number, copies)))
     if not why:
         return None
     return Holder(pid, _read(folder / "comm").strip() or "?", _born(folder), why)
 
 
-def _reasons(folder: Path, number: str, own_namespace: str) -> Iterator[str]:
+def _reasons(folder: Path, number: str, copies: bool) -> Iterator[str]:
     for link in ("cwd", "root", "exe"):
         if number in _devices(folder / link):
             yield link
@@ -59,11 +60,8 @@ def _reasons(folder: Path, number: str, own_namespace: str) -> Iterator[str]:
         yield "open file"
     if number in mapped(_read(folder / "maps")):
         yield "mapped file"
-    namespace = _link(folder / "ns" / "mnt")
-    if namespace and namespace != own_namespace:
-        mounts = parse_mounts(_read(folder / "mountinfo"))
-        if any(each.number == number for each in mounts):
-            yield "own mount namespace"
+    if copies and any(each.number == number for each in parse_mounts(_read(folder / "mountinfo"))):
+        yield "own mount namespace"
 
 
 def _devices(path: Path) -> Collection[str]:
@@ -88,13 +86,6 @@ def mapped(maps: str) -> set[str]:
 def _read(file: Path) -> str:
     try:
         return file.read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return ""
-
-
-def _link(path: Path) -> str:
-    try:
-        return str(path.readlink())
     except OSError:
         return ""
 

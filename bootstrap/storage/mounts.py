@@ -1,4 +1,4 @@
-"""The mount table, mounting and growing. A filesystem is checked the way it wants, then mounted by device."""
+"""The mount table, and mounting. A filesystem is checked the way it wants, then mounted by device."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from pathlib import Path
 from bootstrap.storage.devices import Device, held_elsewhere
 from bootstrap.storage.outcome import Step, StorageError
 from bootstrap.storage.place import Place
-from bootstrap.storage.superblock import Span, growth, read_span
 
 OPTIONS = {"xfs": "rw,noatime,nodev,nosuid", "ext4": "rw,noatime,nodev,nosuid,errors=remount-ro"}
 
@@ -109,24 +108,3 @@ def mount(name: str, filesystem: str, device: Device, place: Place) -> Step:
     if not is_mounted(name, device, place):
         raise StorageError(name, f"{device.path} at {point}", "not in the mount table", "reboot the node")
     return Step("mount", ran.seconds, f"{point} ({OPTIONS[filesystem]})")
-
-
-def grow(name: str, filesystem: str, device: Device, place: Place) -> Step | None:
-    """Grow a mounted filesystem to its volume; None when it fills it. Raises StorageError, OSError."""
-    now = read_span(device.path, filesystem)
-    target = growth(now, device.size)
-    if now is None or target is None:
-        return None
-    says = f"from {now.size} to {target.size} bytes"
-    command = _grow_command(filesystem, device, target, mount_point(name, place))
-    ran = place.run(command, place.waits.grow_s)
-    if ran.code != 0:
-        remedy = f"the old size is usable; grow it by hand: `{' '.join(command)}`"
-        raise StorageError(name, f"grown {says}", ran.words, remedy)
-    return Step("grow", ran.seconds, says)
-
-
-def _grow_command(filesystem: str, device: Device, target: Span, point: str) -> list[str]:
-    if filesystem == "ext4":
-        return ["resize2fs", device.path, str(target.blocks)]
-    return ["xfs_growfs", "-D", str(target.blocks), point]

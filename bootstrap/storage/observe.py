@@ -12,9 +12,9 @@ from bootstrap.storage.place import Place
 
 EDGE = 4 * MIB
 """Read whole at both ends: superblocks, partition tables and their copies, RAID and LVM labels."""
-PROBE = 64 << 10
-SPREAD = 64
-"""Probes between the ends, evenly spread."""
+PROBE = 4096
+SPREAD = 1024
+"""Probes between the ends, evenly spread: about a second of a gp3 volume's 3,000 IOPS."""
 
 
 def probe_offsets(size: int) -> tuple[int, ...]:
@@ -23,8 +23,8 @@ def probe_offsets(size: int) -> tuple[int, ...]:
     ext4 keeps superblocks at groups 1, 3, 5, 7, 9, 25, ... of 8, 16 or 128 MiB; xfs begins each allocation
     group with one, four groups by default; btrfs has copies at 64 MiB and 256 GiB.
     """
-    spread = {size * number // (SPREAD + 1) for number in range(1, SPREAD + 1)}
-    groups = {8 * MIB + 1024, 16 * MIB, 64 * MIB, 256 << 30}
+    spread = {size * number // (SPREAD + 1) // PROBE * PROBE for number in range(1, SPREAD + 1)}
+    groups = {8 * MIB, 16 * MIB, 64 * MIB, 256 << 30}
     groups |= {128 * MIB * number for number in (1, 2, 3, 5, 7, 9, 16, 25, 27, 49, 81, 125, 243, 343)}
     groups |= {(size - RESERVE) * number // 4 // 4096 * 4096 for number in (1, 2, 3)}
     return tuple(sorted(each for each in spread | groups if EDGE <= each <= size - EDGE - PROBE))
@@ -58,6 +58,7 @@ def read_probes(path: str, size: int) -> tuple[Mark | None, int | None, int]:
     """The mark, the offset of the first byte found that isn't zero, and how many bytes were read."""
     handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
+        os.posix_fadvise(handle, 0, 0, os.POSIX_FADV_RANDOM)
         edge = min(EDGE, size)
         parts = [(0, edge), *((each, PROBE) for each in probe_offsets(size)), (size - edge, edge)]
         mark = read_mark(os.pread(handle, MARK_SIZE, max(0, size - MARK_SIZE)))

@@ -19,7 +19,7 @@ DEVICE_NAMES = tuple(f"/dev/sd{letter}" for letter in "fghijklmnop")
 @dataclass(frozen=True)
 class LiveVolume:
     """A volume as EC2 describes it. `index` only in pools; `holder` and `holding` (attaching, attached,
-    busy, detaching) are empty when nobody has it."""
+    busy, detaching) are empty when nobody has it, `snapshot` when it was made from none."""
 
     id: str
     name: str
@@ -29,6 +29,7 @@ class LiveVolume:
     state: str
     holder: str = ""
     holding: str = ""
+    snapshot: str = ""
 
     @property
     def serial(self) -> str:

@@ -30,7 +30,10 @@ class StorageError(Exception):
 
 @dataclass(frozen=True)
 class Mounted:
-    """A volume that stands. `formatted` and `grown` say what this call did to it; sizes in bytes."""
+    """A volume that stands. `was` is what was found on it, `formatted` and `grown` what this call did.
+
+    `size` in bytes; `note` is empty unless something should be known: a filesystem that could not grow.
+    """
 
     name: str
     id: str
@@ -42,6 +45,7 @@ class Mounted:
     formatted: bool
     grown: bool
     steps: tuple[Step, ...]
+    note: str = ""
 
 
 @dataclass(frozen=True)
@@ -63,7 +67,10 @@ class AttachReport:
         if self.problems:
             first = self.problems[0]
             return Finding("storage", False, f"{first.check}: {first.expected}", first.found, first.remedy)
-        names = ", ".join(f"{each.name} at {each.path}" for each in self.volumes) or "none declared"
+        told = (
+            f"{each.name} at {each.path}" + (f" ({each.note})" if each.note else "") for each in self.volumes
+        )
+        names = ", ".join(told) or "none declared"
         return Finding("storage", True, "every volume mounted", names, "")
 
 

@@ -122,10 +122,12 @@ def _there(point: Mount, place: Place) -> bool:
     )
 
 
-def _end(name: str, number: str, place: Place, steps: list[Step], ended: list[str]) -> None:
+def _end(
+    name: str, number: str, place: Place, steps: list[Step], ended: list[str], *, copies: bool = False
+) -> None:
     proc = place.roots.proc
     gone, left, seconds = end(
-        lambda: scan(proc, number), proc, place, f"volume {name}: waiting for processes to end"
+        lambda: scan(proc, number, copies=copies), proc, place, f"volume {name}: waiting for processes to end"
     )
     ended.extend(each.words for each in gone)
     words = ", ".join(each.words for each in gone) or "nobody"
@@ -138,7 +140,7 @@ def _free(name: str, path: str, number: str, place: Place, steps: list[Step], en
         return
     began = place.clock.now()
     if held_elsewhere(path):
-        _end(name, number, place, steps, ended)
+        _end(name, number, place, steps, ended, copies=True)
         free, _ = wait_for(
             lambda: not held_elsewhere(path) or None,
             place.waits.kill_s,
@@ -148,7 +150,10 @@ def _free(name: str, path: str, number: str, place: Place, steps: list[Step], en
             0.05,
         )
         if not free:
-            left = ", ".join(each.words for each in scan(place.roots.proc, number)) or "no process seen"
+            left = (
+                ", ".join(each.words for each in scan(place.roots.proc, number, copies=True))
+                or "no process seen"
+            )
             remedy = "end the container or loop device that holds it, or end the node"
             raise StorageError(name, f"{path} in nobody's use", f"busy; held by {left}", remedy)
     steps.append(Step("alone", place.clock.now() - began, f"{path} is in nobody's use"))
