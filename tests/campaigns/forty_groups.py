@@ -12,8 +12,8 @@ from pathlib import Path
 
 from nightshift.emulator.cloud.process import start_cloud
 from nightshift.emulator.engine.toolchain import ensure_toolchain
-from tests.engine.groups import brought_up
-from tests.engine.site import Deployed, Project
+from tests.engine.support.groups import brought_up
+from tests.engine.support.site import Deployed, Project
 
 
 def main(count: int) -> None:

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from nightshift.emulator.engine.workspace import Running
-from tests.engine.site import Deployed
+from tests.engine.support.site import Deployed
 
 _READS = ("Describe", "Get", "List", "Head")
 _POLL_S = 0.003

@@ -15,8 +15,8 @@ from nightshift.emulator.engine.results import Result
 from nightshift.emulator.engine.toolchain import Toolchain
 from tests.campaigns.kill_moment import RequestLog, descendants, kill, killing, victims
 from tests.campaigns.kill_sight import Sight, differences, sight
-from tests.engine.looking import volume_ids
-from tests.engine.site import Deployed, Project
+from tests.engine.support.looking import volume_ids
+from tests.engine.support.site import Deployed, Project
 
 _WORDS = {"up": ("up", "--yes", "--skip-preview"), "destroy": ("destroy", "--yes", "--skip-preview")}
 

@@ -7,8 +7,8 @@ import re
 from collections import Counter
 from typing import Any
 
-from tests.engine.looking import everything
-from tests.engine.site import Deployed
+from tests.engine.support.looking import everything
+from tests.engine.support.site import Deployed
 
 Sight = Counter[tuple[str, str]]
 """How often each (kind, comparable JSON) stands."""

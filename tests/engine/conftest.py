@@ -10,7 +10,7 @@ import pytest
 
 from nightshift.emulator.cloud.process import Cloud, start_cloud
 from nightshift.emulator.engine.toolchain import Toolchain, ensure_toolchain
-from tests.engine.site import Deployed, Project
+from tests.engine.support.site import Deployed, Project
 
 Deploy = Callable[..., Deployed]
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from tests.engine.conftest import Deploy
-from tests.engine.facts import check_all
-from tests.engine.looking import counts, group, listed, starts, state_of_nodes, tags_of, volume_ids
-from tests.engine.nodes import drained, draining_later, shift_begins
-from tests.engine.site import Deployed
+from tests.engine.support.facts import check_all
+from tests.engine.support.looking import counts, group, listed, starts, state_of_nodes, tags_of, volume_ids
+from tests.engine.support.nodes import drained, draining_later, shift_begins
+from tests.engine.support.site import Deployed
 
 pytestmark = [pytest.mark.engine, pytest.mark.xdist_group("engine-cluster")]
 NOW = "2026-12-05T12:00:00Z"

@@ -8,10 +8,18 @@ from __future__ import annotations
 import pytest
 
 from tests.engine.conftest import Deploy
-from tests.engine.facts import check_all
-from tests.engine.looking import actions, counts, everything, group, starts, state_of_nodes, volume_ids
-from tests.engine.nodes import drained, draining_later, resize, shift_begins, shift_ends
-from tests.engine.site import Deployed, Document, changes
+from tests.engine.support.facts import check_all
+from tests.engine.support.looking import (
+    actions,
+    counts,
+    everything,
+    group,
+    starts,
+    state_of_nodes,
+    volume_ids,
+)
+from tests.engine.support.nodes import drained, draining_later, resize, shift_begins, shift_ends
+from tests.engine.support.site import Deployed, Document, changes
 
 pytestmark = [pytest.mark.engine, pytest.mark.xdist_group("engine-lab")]
 NOW = "2026-12-02T13:00:00Z"

@@ -7,8 +7,8 @@ import shutil
 import pytest
 
 from tests.engine.conftest import Deploy
-from tests.engine.looking import counts, everything, volume_ids
-from tests.engine.site import changes
+from tests.engine.support.looking import counts, everything, volume_ids
+from tests.engine.support.site import changes
 
 pytestmark = [pytest.mark.engine, pytest.mark.xdist_group("engine-lost")]
 

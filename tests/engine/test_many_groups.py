@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tests.engine.conftest import Deploy
-from tests.engine.groups import brought_up
-from tests.engine.looking import counts
+from tests.engine.support.groups import brought_up
+from tests.engine.support.looking import counts
 
 pytestmark = [pytest.mark.engine, pytest.mark.xdist_group("engine-many")]
 

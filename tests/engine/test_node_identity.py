@@ -11,9 +11,9 @@ import pytest
 from botocore.exceptions import ClientError
 
 from tests.engine.conftest import Deploy
-from tests.engine.looking import state_of_nodes, volume_ids
-from tests.engine.nodes import complete, credentials, shift_begins
-from tests.engine.site import Deployed
+from tests.engine.support.looking import state_of_nodes, volume_ids
+from tests.engine.support.nodes import complete, credentials, shift_begins
+from tests.engine.support.site import Deployed
 
 pytestmark = [pytest.mark.engine, pytest.mark.xdist_group("engine-identity")]
 REFUSALS = {"UnauthorizedOperation", "AccessDenied", "AccessDeniedException", "403"}

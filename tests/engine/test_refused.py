@@ -8,9 +8,9 @@ import pytest
 
 from nightshift.emulator.engine.results import Result
 from tests.engine.conftest import Deploy
-from tests.engine.looking import everything
-from tests.engine.nodes import shift_begins, shift_ends
-from tests.engine.site import Deployed, Document
+from tests.engine.support.looking import everything
+from tests.engine.support.nodes import shift_begins, shift_ends
+from tests.engine.support.site import Deployed, Document
 
 pytestmark = [pytest.mark.engine, pytest.mark.xdist_group("engine-refused")]
 Edit = Callable[[Document], object]

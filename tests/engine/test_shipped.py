@@ -8,9 +8,9 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from tests.engine.conftest import Deploy
-from tests.engine.facts import check_all
-from tests.engine.looking import counts, everything, volume_ids
-from tests.engine.site import Deployed
+from tests.engine.support.facts import check_all
+from tests.engine.support.looking import counts, everything, volume_ids
+from tests.engine.support.site import Deployed
 
 pytestmark = [pytest.mark.engine, pytest.mark.xdist_group("engine-shipped")]
 SIDE_BY_SIDE = ("rehearsal", "solo", "team")

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from tests.engine.conftest import Deploy
-from tests.engine.looking import actions, group, template, volume_ids, volumes
-from tests.engine.nodes import shift_begins, shift_ends
-from tests.engine.site import Deployed, Document
+from tests.engine.support.looking import actions, group, template, volume_ids, volumes
+from tests.engine.support.nodes import shift_begins, shift_ends
+from tests.engine.support.site import Deployed, Document
 
 pytestmark = [pytest.mark.engine, pytest.mark.xdist_group("engine-updates")]
 NOW = "2026-12-02T13:00:00Z"

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from tests.engine.conftest import Deploy
-from tests.engine.looking import everything
-from tests.engine.site import Deployed
+from tests.engine.support.looking import everything
+from tests.engine.support.site import Deployed
 from tests.settings.test_wrong_written import WRONG, cases, whole_file
 
 pytestmark = [pytest.mark.engine, pytest.mark.xdist_group("engine-lost")]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.engine.site import Deployed, Document, changes, succeeded
+from tests.engine.support.site import Deployed, Document, changes, succeeded
 
 TURNS = ("tue", "wed", "thu", "fri", "sat")
 

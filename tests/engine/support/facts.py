@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from tests.engine.looking import ACCOUNT, actions, group, listed, tags_of, template, volumes
-from tests.engine.site import Deployed
-from tests.engine.wanted import STACKS, Wanted, WantedGroup
+from tests.engine.support.looking import ACCOUNT, actions, group, listed, tags_of, template, volumes
+from tests.engine.support.site import Deployed
+from tests.engine.support.wanted import STACKS, Wanted, WantedGroup
 
 TARGET = "nightshift:snapshots"
 

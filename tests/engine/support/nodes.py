@@ -8,8 +8,8 @@ from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-from tests.engine.looking import group
-from tests.engine.site import Deployed
+from tests.engine.support.looking import group
+from tests.engine.support.site import Deployed
 
 _PATIENCE_S = 120.0
 

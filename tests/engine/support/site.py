@@ -24,7 +24,7 @@ from nightshift.emulator.engine.results import Result, Step
 from nightshift.emulator.engine.toolchain import Toolchain
 from nightshift.emulator.engine.workspace import Workspace
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 Document = dict[str, Any]
 _CIPHERTEXT = re.compile(r'"ciphertext": "[^"]*"')
 

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from tests.engine.site import Deployed
+from tests.engine.support.site import Deployed
 
 ACCOUNT = "123456789012"
 _EC2 = {
