@@ -9,8 +9,8 @@ from typing import Literal
 
 MIB = 1 << 20
 RESERVE = MIB
-"""The last MiB of a volume is ours: filesystems we make or grow end before it. A mark stands there while
-a format is under way."""
+"""The last MiB of a volume is ours: filesystems we make or grow end before it. While a format is under way
+a mark stands at its beginning; its end isn't safe, since mkfs.xfs zeroes the last 128 KiB of any device."""
 MARK_SIZE = 4096
 _MARK_HEAD = b"nightshift: formatting, nothing stored here yet\n"
 Kind = Literal["blank", "formatted", "unfinished", "foreign", "partitioned", "unknown", "unreadable"]
@@ -23,6 +23,11 @@ class Mark:
     serial: str
     filesystem: str
     uuid: str
+
+
+def mark_offset(size: int) -> int:
+    """Where the mark stands on a device of so many bytes."""
+    return size - RESERVE
 
 
 def mark_bytes(mark: Mark) -> bytes:

@@ -18,6 +18,7 @@ from bootstrap.storage.examine import (
     Verdict,
     examine,
     mark_bytes,
+    mark_offset,
     may_format,
 )
 from bootstrap.storage.observe import EDGE, PROBE, observe, pairs, probe_offsets
@@ -88,7 +89,7 @@ def _make(name: str, filesystem: str, device: Device, place: Place) -> Step:
     began = place.clock.now()
     _alone(name, device)
     identity = str(uuid.uuid4())
-    write(device, {device.size - MARK_SIZE: mark_bytes(Mark(device.serial, filesystem, identity))})
+    write(device, {mark_offset(device.size): mark_bytes(Mark(device.serial, filesystem, identity))})
     command = mkfs_command(device.path, filesystem, device.size, name, identity)
     ran = place.run(command, place.waits.format_s)
     if ran.code != 0:
@@ -97,7 +98,7 @@ def _make(name: str, filesystem: str, device: Device, place: Place) -> Step:
         )
     write(device, {})
     _check(name, filesystem, identity, device, place)
-    write(device, {device.size - MARK_SIZE: bytes(MARK_SIZE)})
+    write(device, {mark_offset(device.size): bytes(MARK_SIZE)})
     return Step("format", place.clock.now() - began, f"{filesystem} {identity}")
 
 
@@ -114,10 +115,11 @@ def _wipe(name: str, device: Device, place: Place) -> Step:
     """Zeros where `observe` looks, the mark last of all, so that a wipe cut short is still marked."""
     began = place.clock.now()
     _alone(name, device)
-    tail = device.size - EDGE
+    mark, tail = mark_offset(device.size), device.size - EDGE
     zeros = {0: bytes(EDGE), **{each: bytes(PROBE) for each in probe_offsets(device.size)}}
-    write(device, {**zeros, tail: bytes(EDGE - MARK_SIZE)})
-    write(device, {device.size - MARK_SIZE: bytes(MARK_SIZE)})
+    behind = mark + MARK_SIZE
+    write(device, {**zeros, tail: bytes(mark - tail), behind: bytes(device.size - behind)})
+    write(device, {mark_offset(device.size): bytes(MARK_SIZE)})
     return Step("wipe", place.clock.now() - began, "what a mkfs of ours that was cut short had left")
 
 

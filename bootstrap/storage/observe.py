@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from bootstrap.storage.commands import MISSING, TIMED_OUT, Ran
 from bootstrap.storage.devices import Device, size_of
-from bootstrap.storage.examine import MARK_SIZE, MIB, RESERVE, Mark, Observation, read_mark
+from bootstrap.storage.examine import MARK_SIZE, MIB, RESERVE, Mark, Observation, mark_offset, read_mark
 from bootstrap.storage.place import Place
 
 EDGE = 4 * MIB
@@ -61,7 +61,7 @@ def read_probes(path: str, size: int) -> tuple[Mark | None, int | None, int]:
         os.posix_fadvise(handle, 0, 0, os.POSIX_FADV_RANDOM)
         edge = min(EDGE, size)
         parts = [(0, edge), *((each, PROBE) for each in probe_offsets(size)), (size - edge, edge)]
-        mark = read_mark(os.pread(handle, MARK_SIZE, max(0, size - MARK_SIZE)))
+        mark = read_mark(os.pread(handle, MARK_SIZE, max(0, mark_offset(size))))
         probed, dirty_at = 0, None
         for offset, length in parts:
             data = _read(handle, offset, length)

@@ -26,7 +26,7 @@ HOLDS = {
     "open file": "held = open(at + '/held', 'w')",
     "mapped file": (
         "import mmap, os; f = open(at + '/held', 'wb+'); f.truncate(4096); "
-        "held = mmap.mmap(f.fileno(), 4096); os.closerange(3, 20); f.detach().detach()"
+        "held = mmap.mmap(f.fileno(), 4096); f.close(); os.closerange(3, 20)"
     ),
     "root": "import os; os.chroot(at)",
 }

@@ -17,6 +17,8 @@ from bootstrap.storage.place import Place, Waits
 from tests.bootstrap.storage.support.fake_aws import FakeAws, Site, available
 from tests.bootstrap.storage.support.machine import GIB, SHORT, Disk, Machine
 
+MEMORY = Path("/dev/shm")
+"""Where disks lie: sparse, and untouched by whatever else keeps this machine's disk busy."""
 Filesystem = Literal["xfs", "ext4"]
 MANIFEST = BootManifest(
     site="lab",
@@ -93,12 +95,18 @@ class Bench:
         return release_all((wish("runs"),), self.aws, place or self.place())
 
 
+def scratch(where: Path | None = None) -> Path:
+    """A new folder, below `where` if there is such a place."""
+    there = where if where is not None and where.is_dir() else None
+    return Path(tempfile.mkdtemp(prefix="nightshift-storage-", dir=there))
+
+
 @contextmanager
-def bench(size: int = GIB) -> Generator[Bench]:
+def bench(size: int = GIB, where: Path | None = None) -> Generator[Bench]:
     """A node with one blank volume `runs` that isn't attached yet; everything is taken down at the end."""
-    folder = Path(tempfile.mkdtemp(prefix="nightshift-storage-"))
+    folder, store = scratch(), where or scratch(MEMORY)
     machine = Machine(folder / "node")
-    disk = Disk.make(folder, "vol-0abc", size)
+    disk = Disk.make(store, "vol-0abc", size)
     made = Bench(
         folder, machine, disk, Site.of(available("runs", disk.id, size_gib=size // GIB)), {disk.id: disk}
     )
@@ -109,3 +117,6 @@ def bench(size: int = GIB) -> Generator[Bench]:
         for each in made.disks.values():
             each.close()
         shutil.rmtree(folder, ignore_errors=True)
+        disk.file.unlink(missing_ok=True)
+        if where is None:
+            shutil.rmtree(store)
