@@ -95,7 +95,7 @@ class NodeGroup(pulumi.ComponentResource):
 
     def _fabric(self, vpc_id: pulumi.Input[str]) -> tuple[ec2.SecurityGroup, tuple[pulumi.Resource, ...]]:
         """The nodes of one group may say anything to each other, and only to each other."""
-        part = f"security-{self._spec.group}"
+        part = f"fabric-{self._spec.group}"
         group = ec2.SecurityGroup(
             f"{self._name}-fabric",
             name=f"{self._spec.template.name}-fabric",

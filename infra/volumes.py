@@ -40,8 +40,8 @@ class VolumeUnit:
 
     @property
     def label(self) -> str:
-        """`runs`, or `scratch-3` in a pool."""
-        return self.name if self.index is None else f"{self.name}-{self.index}"
+        """`runs`, or `scratch.3` in a pool: no volume can be named so."""
+        return self.name if self.index is None else f"{self.name}.{self.index}"
 
 
 def volume_units(

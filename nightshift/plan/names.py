@@ -60,7 +60,7 @@ def volume_tags(
     site: str, volume: str, owner: str, *, index: int | None = None, policy: str | None = None
 ) -> dict[str, str]:
     """A volume's tags; `index` for pools, `policy` only where a snapshot policy is named."""
-    part = f"volume-{volume}" if index is None else f"volume-{volume}-{index}"
+    part = f"volume-{volume}" if index is None else f"volume-{volume}.{index}"
     tags = common_tags(site, part, owner, f"nightshift-{site}-{part}")
     tags[TAG_VOLUME] = volume
     if index is not None:

@@ -232,3 +232,15 @@ def test_a_capacity_block_is_bought_by_the_template_since_a_mixed_policy_cannot(
     assert template["capacityReservationSpecification"] == {
         "capacityReservationTarget": {"capacityReservationId": "cr-0123456789abcdef0"}
     }
+
+
+@pytest.mark.parametrize("group", ["nodes", "default", "public"])
+def test_no_groups_name_makes_two_resources_play_one_part(group: str) -> None:
+    def rename(raw: dict[str, Any]) -> None:
+        raw["nightshift:groups"][group] = EFA_GROUP
+
+    recorder = declare(lab(rename))
+    fences = [each.inputs["tags"]["nightshift:part"] for each in recorder.all("SecurityGroup")]
+    fences += [each.inputs["tags"]["nightshift:part"] for each in recorder.all("DefaultSecurityGroup")]
+    assert f"fabric-{group}" in fences
+    assert len(fences) == len(set(fences))

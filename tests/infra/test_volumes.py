@@ -101,6 +101,16 @@ def test_a_pool_has_one_volume_for_each_node(nodes: int) -> None:
         raw["nightshift:groups"]["desk"]["volumes"] = ["runs", "imagenet"]
 
     found = [each for name, each in volumes(pool).items() if "scratch" in name]
-    assert [each.name for each in found] == [f"volumes-scratch-{index}" for index in range(nodes)]
+    assert [each.name for each in found] == [f"volumes-scratch.{index}" for index in range(nodes)]
     assert [each.inputs["tags"]["nightshift:index"] for each in found] == [str(i) for i in range(nodes)]
     assert {each.inputs["tags"]["nightshift:volume"] for each in found} == {"scratch"}
+
+
+def test_a_pools_volume_and_a_volume_named_like_it_are_two_things() -> None:
+    def both(raw: Any) -> None:
+        raw["nightshift:volumes"]["scratch"] = {"size_gib": 100, "per": "node"}
+        raw["nightshift:volumes"]["scratch-0"] = {"size_gib": 100}
+
+    found = [each for each in declare(lab(both)).all("Volume") if "scratch" in each.name]
+    assert {each.name for each in found} == {"volumes-scratch.0", "volumes-scratch-0"}
+    assert len({each.inputs["tags"]["nightshift:part"] for each in found}) == 2

@@ -78,4 +78,4 @@ def test_the_snapshot_policy_describes_itself_in_the_letters_dlm_takes() -> None
 
 def test_a_pool_volume_carries_its_index() -> None:
     tags = names.volume_tags("lab", "scratch", "vision", index=3)
-    assert (tags[names.TAG_INDEX], tags[names.TAG_PART]) == ("3", "volume-scratch-3")
+    assert (tags[names.TAG_INDEX], tags[names.TAG_PART]) == ("3", "volume-scratch.3")
