@@ -65,12 +65,14 @@ def action_start_times(calendar: Calendar, now: datetime) -> dict[str, datetime]
 
 
 def plan_hold(calendar: Calendar, now: datetime, until: datetime) -> VerbPlan:
-    """Keep the group down until `until`, from now on. Raises PlanError for a past `until`."""
+    """Keep the group down until `until`, from now on, whatever runs. Raises PlanError for a past `until`.
+
+    An earlier hold may have died after its record: the calendar says down then, and nodes run.
+    """
     held = _under(calendar, "down", now, until)
     zone = zone_of(calendar.zone)
-    desired = 0 if calendar.is_up(now) else None
     says = [f"held down until {local_text(held.until, zone)}", _next_up(calendar, held)]
-    return _verb(calendar, now, held, desired, says)
+    return _verb(calendar, now, held, 0, says)
 
 
 def plan_wake(calendar: Calendar, now: datetime, until: datetime) -> VerbPlan:

@@ -153,6 +153,31 @@ def test_a_wake_that_dies_between_steps_is_healed_by_saying_it_again(
     assert _desired(deployed) == 1
 
 
+@pytest.mark.parametrize("survived", range(3))
+def test_a_hold_that_dies_between_steps_is_healed_by_saying_it_again(
+    deployed: Clients, project: Any, monkeypatch: pytest.MonkeyPatch, survived: int
+) -> None:
+    original = BASE._make_api_call
+    left = [survived]
+
+    def dying(self: Any, operation: str, kwargs: Any) -> Any:
+        if operation in WRITES:
+            if not left[0]:
+                raise EndpointConnectionError(endpoint_url="https://gone")
+            left[0] -= 1
+        return original(self, operation, kwargs)
+
+    deployed("autoscaling").set_desired_capacity(AutoScalingGroupName=VIT, DesiredCapacity=1)
+    project.env["NIGHTSHIFT_NOW"] = "2026-12-02T14:00:00Z"
+    with monkeypatch.context() as broken:
+        broken.setattr(BASE, "_make_api_call", dying)
+        assert project.say("hold", "vit", "--until", "2026-12-05", "--yes") == 1
+    assert project.say("hold", "vit", "--until", "2026-12-05", "--yes") == 0
+    assert _override(deployed) == ("down", "12-04 16:00")
+    assert _starts(deployed)["up-2000"] == "12-07 12:00"
+    assert _desired(deployed) == 0
+
+
 def test_an_override_that_someone_wrote_meanwhile_isnt_overwritten(
     deployed: Clients, project: Any, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -122,7 +122,7 @@ def test_hold_starts_the_up_action_at_its_first_turn_after_the_end() -> None:
     (put,) = plan.puts
     assert (put.name, put.start_time) == ("up-2000", datetime(2026, 12, 9, 12, tzinfo=UTC))
     assert plan.override is not None
-    assert (plan.override.state, plan.desired, plan.deletes) == ("down", None, ())
+    assert (plan.override.state, plan.desired, plan.deletes) == ("down", 0, ())
     assert plan.says[-1] == "next up: Wed 2026-12-09 20:00 CST"
 
 
