@@ -80,4 +80,4 @@ def ask_every(step_s: float) -> int:
     """Steps between two agreements: an answer within ANSWER_WITHIN_S, or each step when steps are slower."""
     if step_s <= 0:
         return 1
-    return max(1, min(STEPS_AT_MOST, int(ANSWER_WITHIN_S / step_s)))
+    return max(1, int(min(STEPS_AT_MOST, ANSWER_WITHIN_S / step_s)))
