@@ -9,7 +9,8 @@ from nightshift.emulator.cloud.call import Call
 
 Condition = Callable[[Call], str | None]
 
-# Where rows come from. Each row names one of these and the operation or page; all read in November 2026.
+# Where rows come from: one of these and the operation or page, read in November 2026; "fact F70" is an item
+# of docs/aws-facts.md.
 API = "botocore 1.44.8 service model, API text of"
 ASG_GUIDE = "docs.aws.amazon.com/autoscaling/ec2/userguide"
 EC2_GUIDE = "docs.aws.amazon.com/AWSEC2/latest/UserGuide"
