@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import select
 import signal
 import threading
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from nightshift.emulator.engine.workspace import Running
@@ -107,6 +108,27 @@ def kill(pids: Iterable[int]) -> int:
         except ProcessLookupError:
             continue
     return killed
+
+
+def watched(pids: Iterable[int]) -> list[int]:
+    """Handles of the processes that live: a process id may soon be another's."""
+    handles = []
+    for pid in pids:
+        with suppress(ProcessLookupError):
+            handles.append(os.pidfd_open(pid))
+    return handles
+
+
+def outlived(handles: Iterable[int], patience_s: float) -> int:
+    """How many of the processes are still there after `patience_s`; they are ended."""
+    until, number = time.monotonic() + patience_s, 0
+    for handle in handles:
+        alive = not select.select([handle], [], [], max(0.0, until - time.monotonic()))[0]
+        if alive:
+            signal.pidfd_send_signal(handle, signal.SIGKILL)
+            number += 1
+        os.close(handle)
+    return number
 
 
 @contextmanager

@@ -13,11 +13,21 @@ from pathlib import Path
 from nightshift.emulator.cloud.process import Cloud, start_cloud
 from nightshift.emulator.engine.results import Result
 from nightshift.emulator.engine.toolchain import Toolchain
-from tests.campaigns.kill_moment import RequestLog, descendants, kill, killing, victims
+from tests.campaigns.kill_moment import (
+    RequestLog,
+    descendants,
+    kill,
+    killing,
+    outlived,
+    victims,
+    watched,
+)
 from tests.campaigns.kill_sight import Sight, differences, sight
 from tests.engine.support.looking import volume_ids
 from tests.engine.support.site import Deployed, Project
 
+_ENDING_S = 5.0
+"""What the killed engine's children get to end by themselves."""
 _WORDS = {"up": ("up", "--yes", "--skip-preview"), "destroy": ("destroy", "--yes", "--skip-preview")}
 
 
@@ -101,7 +111,7 @@ class Story:
         below: list[int] = []
 
         def act() -> int:
-            below.extend(descendants(running.process.pid))
+            below.extend(watched(descendants(running.process.pid)))
             return kill(victims(point.who, running, self.site))
 
         with killing(self._log, outcome.after_requests, point.delay_s, act) as what:
@@ -110,7 +120,7 @@ class Story:
         self._must(
             what["killed"] > 0, f"nobody was killed: the {operation} ended first (exit {result.exit_code})"
         )
-        outcome.survivors = kill(below)
+        outcome.survivors = outlived(below, _ENDING_S)
         self._remember_volumes()
 
     def recovered(self) -> None:
