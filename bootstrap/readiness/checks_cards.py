@@ -9,7 +9,7 @@ from decimal import Decimal
 from bootstrap.readiness.check import Check, Result, bad, decided, good, not_asked
 from bootstrap.readiness.checks_driver import NO_GPU, REPLACE
 from bootstrap.readiness.expectation import Expectation
-from bootstrap.readiness.read_nvidia import NOT_APPLICABLE, Card, cards, remapped
+from bootstrap.readiness.read_nvidia import NOT_APPLICABLE, Card, cards, remapped, retiring
 from bootstrap.readiness.read_system import Xid, nvidia_devices, xids
 from bootstrap.readiness.situation import Situation
 from nightshift.catalog.gpus import Gpu, named
@@ -17,6 +17,8 @@ from nightshift.catalog.xids import HARMLESS, XIDS
 
 MEMORY_SHARE = Decimal("0.9")
 """Error correction and the driver take up to 6 % of a card's nominal memory (T4: 15360 of 16384 MiB)."""
+REMAPS_FROM = (8, 0)
+"""Ampere and newer remap rows instead of retiring pages."""
 _ADVICE = re.compile(r".*\bto 0x[0-9a-fA-F]+ \((?P<advice>[^)]*)\).*")
 _RESET = "nvidia-smi --gpu-reset, or reboot; when it comes back, replace the node"
 
@@ -82,11 +84,10 @@ def memory(situation: Situation, expected: Expectation) -> Result:
         return not_asked(NO_GPU)
     found = cards(situation)
     said = [line for card in found for line in _suffered(card)]
-    if any(card.capability >= (8, 0) for card in found):
-        rows = remapped(situation)
-        if len(rows) != len(found):
-            return bad("a line of remapped rows for each GPU", f"{len(rows)} of {len(found)}", _RESET)
-        said += [line for index, row in enumerate(rows) for line in _rows(index, *row)]
+    repairs = _repairs(situation, any(card.capability >= REMAPS_FROM for card in found))
+    if len(repairs) != len(found):
+        return bad("a line of repairs for each GPU", f"{len(repairs)} of {len(found)}", _RESET)
+    said += [f"GPU {index}: {repair}" for index, repair in enumerate(repairs) if repair]
     return decided(not said, "no memory error, no pending repair", "; ".join(said) or "none", _RESET)
 
 
@@ -95,17 +96,16 @@ def _suffered(card: Card) -> Iterable[str]:
         yield f"GPU {card.index}: {card.uncorrected} uncorrected ECC errors"
     elif card.uncorrected is None and card.ecc == "Enabled":
         yield f"GPU {card.index}: ECC on, but its errors aren't counted"
-    if card.retirement_pending:
-        yield f"GPU {card.index}: page retirement pending"
     if card.ecc_pending != card.ecc and not {card.ecc, card.ecc_pending} <= NOT_APPLICABLE:
         yield f"GPU {card.index}: ECC {card.ecc}, after the next reset {card.ecc_pending}"
 
 
-def _rows(index: int, pending: bool, failed: bool) -> Iterable[str]:
-    if failed:
-        yield f"GPU {index}: row remapping failed"
-    elif pending:
-        yield f"GPU {index}: row remapping pending"
+def _repairs(situation: Situation, remaps: bool) -> list[str]:
+    """For each card what its memory's repair lacks, empty for nothing."""
+    if not remaps:
+        return ["page retirement pending" if pending else "" for pending in retiring(situation)]
+    rows = remapped(situation)
+    return ["row remapping failed" if f else "row remapping pending" if p else "" for p, f in rows]
 
 
 def errors(situation: Situation, expected: Expectation) -> Result:

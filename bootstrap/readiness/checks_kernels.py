@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 
 from bootstrap.readiness.check import Check, Result, bad, decided, good, not_asked
+from bootstrap.readiness.checks_driver import NO_GPU
+from bootstrap.readiness.checks_runtime import of_its_own
 from bootstrap.readiness.expectation import Expectation
 from bootstrap.readiness.read_probe import (
     COLLECTIVE_S,
@@ -100,6 +102,13 @@ def _judged(device: str, result: KernelResult) -> list[tuple[str, str]]:
     return []
 
 
+def provenance(situation: Situation, expected: Expectation) -> Result:
+    """Once all have run, the parts of cuDNN and CUDA that load late are mapped too."""
+    if not expected.wants_gpu:
+        return not_asked(NO_GPU)
+    return of_its_own(kernels_report(situation).libraries, runtime_report(situation).prefix)
+
+
 def files(situation: Situation, expected: Expectation) -> Result:
     """DataLoader workers need many open files."""
     limit = hard_limit(situation, "Max open files")
@@ -137,7 +146,11 @@ def all_reduce(situation: Situation, expected: Expectation) -> Result:
     return decided(right, wanted, f"{told}{speed}", "see the probe's own words")
 
 
-KERNEL_CHECKS = (*(kernel(name) for name in KERNELS), kernel("bf16"))
+KERNEL_CHECKS = (
+    *(kernel(name) for name in KERNELS),
+    kernel("bf16"),
+    Check("kernels.provenance", provenance, "the runtime's own libraries", "see runtime.provenance"),
+)
 COLLECTIVE_CHECKS = (
     Check("collective.files", files, f"{NOFILE_FLOOR} open files", "LimitNOFILE=524288 in the unit"),
     Check("collective.shared_memory", shared_memory, "1 GiB or more in /dev/shm", "mount /dev/shm"),

@@ -123,17 +123,23 @@ def _driver_compiles(situation: Situation, cuda: str | None) -> bool:
 
 def provenance(situation: Situation, expected: Expectation) -> Result:
     """Every mapped library of CUDA is the runtime's own, but for the driver's."""
-    report = runtime_report(situation)
     if not expected.wants_gpu:
         return not_asked(NO_GPU)
-    strange = [path for path in report.libraries if not _own(path, report.prefix)]
-    several = [path for path in report.libraries if re.search(r"/libnccl\.so[.\d]*$", path)]
+    report = runtime_report(situation)
+    return of_its_own(report.libraries, report.prefix)
+
+
+def of_its_own(libraries: Iterable[str], prefix: str) -> Result:
+    """The finding on mapped libraries. Raises Unreadable when there is none."""
+    mapped = tuple(libraries)
+    strange = [path for path in mapped if not _own(path, prefix)]
+    several = [path for path in mapped if re.search(r"/libnccl\.so[.\d]*$", path)]
     if len(several) > 1:
         strange += [path for path in several if path not in strange]
-    if not report.libraries:
+    if not mapped:
         raise Unreadable("/proc/self/maps", "no library of CUDA mapped")
-    wanted = f"libraries of CUDA from {report.prefix}, one libnccl"
-    told = ", ".join(strange) if strange else f"{len(report.libraries)} of its own or the driver's"
+    wanted = f"libraries of CUDA from {prefix}, one libnccl"
+    told = ", ".join(strange) if strange else f"{len(mapped)} of its own or the driver's"
     return decided(not strange, wanted, told, _CLEAR)
 
 

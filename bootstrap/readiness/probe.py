@@ -141,8 +141,9 @@ def kernels() -> dict[str, Any]:
         torch = load("torch")
         devices = _devices(torch)
     except Exception as error:
-        return {"step": "kernels", "devices": [], "error": error_text(error)}
-    return {"step": "kernels", "devices": [_all_kernels(torch, each) for each in devices], "error": None}
+        return {"step": "kernels", "devices": [], "libraries": [], "error": error_text(error)}
+    told = [_all_kernels(torch, each) for each in devices]
+    return {"step": "kernels", "devices": told, "libraries": _mapped(), "error": None}
 
 
 def _devices(torch: Any) -> list[str]:
@@ -240,8 +241,8 @@ def supervise(
         _start(command, folder / f"rank-{rank}.log", environment) for rank, command in enumerate(commands)
     ]
     ends = time.monotonic() + deadline_s
-    while any(each.poll() is None for each in running) and time.monotonic() < ends:
-        if any(each.returncode for each in running):
+    while None in (codes := [each.poll() for each in running]) and time.monotonic() < ends:
+        if any(codes):
             ends = min(ends, time.monotonic() + EXIT_GRACE_S)
         time.sleep(0.05)
     return [_code(each) for each in running]

@@ -18,7 +18,6 @@ _FIELDS = (
     "ecc.mode.current",
     "ecc.mode.pending",
     "ecc.errors.uncorrected.volatile.total",
-    "retired_pages.pending",
     "mig.mode.current",
     "persistence_mode",
 )
@@ -28,6 +27,8 @@ ROWS: Command = (
     "--query-remapped-rows=gpu_uuid,remapped_rows.pending,remapped_rows.failure",
     "--format=csv,noheader",
 )
+PAGES: Command = ("nvidia-smi", "--query-gpu=index,retired_pages.pending", "--format=csv,noheader")
+"""Cards before Ampere retire pages; newer ones remap rows."""
 FABRIC: Command = (
     "nvidia-smi",
     "--query-gpu=index,fabric.state,fabric.status",
@@ -74,7 +75,6 @@ class Card:
     ecc: str
     ecc_pending: str
     uncorrected: int | None
-    retirement_pending: bool
     mig: str
     persistence: str
 
@@ -116,7 +116,6 @@ def _card(line: str) -> Card:
         ecc=_known("ecc.mode.current", cell["ecc.mode.current"], _SWITCH),
         ecc_pending=_known("ecc.mode.pending", cell["ecc.mode.pending"], _SWITCH),
         uncorrected=_count(cell["ecc.errors.uncorrected.volatile.total"]),
-        retirement_pending=_known("retired_pages.pending", cell["retired_pages.pending"], _YES_NO) == "Yes",
         mig=_known("mig.mode.current", cell["mig.mode.current"], _SWITCH),
         persistence=_known("persistence_mode", cell["persistence_mode"], _SWITCH),
     )
@@ -136,6 +135,13 @@ def _number(name: str, value: str) -> int:
 
 def _count(value: str) -> int | None:
     return None if value in NOT_APPLICABLE else _number("ecc.errors.uncorrected.volatile.total", value)
+
+
+def retiring(situation: Situation) -> tuple[bool, ...]:
+    """For each card: whether a page waits for its retirement. Raises Unreadable."""
+    rows = situation.ask(PAGES, SMI_DEADLINE_S).splitlines()
+    cells = [fields("nvidia-smi retired pages", row, 2)[1] for row in rows]
+    return tuple(_known("retired_pages.pending", cell, _YES_NO) == "Yes" for cell in cells)
 
 
 def remapped(situation: Situation) -> tuple[tuple[bool, bool], ...]:

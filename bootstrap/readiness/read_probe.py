@@ -73,10 +73,11 @@ class DeviceKernels:
 
 @dataclass(frozen=True)
 class KernelsReport:
-    """All cards, in order."""
+    """All cards, in order; `libraries` are those of CUDA that were mapped once all had run."""
 
     step: Literal["kernels"]
     devices: tuple[DeviceKernels, ...]
+    libraries: tuple[str, ...]
     error: str | None
 
 

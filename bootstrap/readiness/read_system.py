@@ -24,7 +24,7 @@ _PACKAGE = re.compile(r"(?P<state>[a-z][a-zA-Z][ A-Z])\|(?P<name>[^|\s]+)\|(?P<v
 _LIMIT = re.compile(
     r"(?P<name>Max [a-z ]+?)\s{2,}(?P<soft>\d+|unlimited)\s+(?P<hard>\d+|unlimited)(?:\s+\S+)?\s*"
 )
-_UNIT_KEYS = ("Id", "LoadState", "ActiveState", "UnitFileState")
+_UNIT_KEYS = ("Id", "LoadState", "ActiveState")
 UNLIMITED = 1 << 63
 
 
@@ -83,7 +83,8 @@ def units(situation: Situation, names: Sequence[str]) -> tuple[Unit, ...]:
     command = ("systemctl", "show", f"--property={','.join(_UNIT_KEYS)}", *names)
     text = situation.ask(command)
     blocks = [dict(_pair(line) for line in block.splitlines()) for block in text.strip().split("\n\n")]
-    if [block.get("Id") for block in blocks] != list(names) or any(len(b) != 4 for b in blocks):
+    known = all(len(block) == len(_UNIT_KEYS) for block in blocks)
+    if not known or [block["Id"] for block in blocks] != list(names):
         raise Unreadable("systemctl show", f"not one block for each of {', '.join(names)}: {seen(text)}")
     return tuple(Unit(block["Id"], block["LoadState"], block["ActiveState"]) for block in blocks)
 

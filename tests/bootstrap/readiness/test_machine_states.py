@@ -16,7 +16,7 @@ from nightshift.catalog.gpus import GPUS
 from nightshift.catalog.instance_types import InstanceType, instance_types
 from tests.bootstrap.readiness.support.changes import Fault
 from tests.bootstrap.readiness.support.description import Machine
-from tests.bootstrap.readiness.support.faults import GONE, TABLE
+from tests.bootstrap.readiness.support.faults import GONE, NOT_SEEN, TABLE
 from tests.bootstrap.readiness.support.machines import situation
 from tests.bootstrap.readiness.support.outputs import listing
 
@@ -81,9 +81,15 @@ def test_each_fault_fails_every_type_it_can_befall_and_is_named(fault: Fault, tm
 def test_every_known_type_is_held_against_every_fault_it_can_have() -> None:
     """The figure that the report names: states times faults."""
     states = sum(fault.on(healthy(kind)) for kind in FAMILIES for fault in TABLE)
-    assert len({family(kind) for kind in FAMILIES}) == 16
+    assert len({family(kind) for kind in FAMILIES}) == 17
     assert len(TABLE) >= 90
     assert states > 2_000
+
+
+def test_every_report_of_the_facts_is_a_fault_here_or_named_as_one_no_node_can_see() -> None:
+    seen = {report for fault in TABLE for report in fault.reports}
+    assert seen.isdisjoint(NOT_SEEN)
+    assert seen | NOT_SEEN.keys() == set(range(1, 41)) - {3, 13, 16, 19, 24, 30}
 
 
 @pytest.mark.parametrize(

@@ -83,7 +83,7 @@ def commands(draw: st.DrawFn) -> tuple[str, Command, Answer]:
     return kind, command, healthy(kind, command)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=120, deadline=None)
 @given(case=commands(), data=st.data())
 def test_a_truncated_answer_never_makes_a_node_ready(
     case: tuple[str, Command, Answer], data: st.DataObject
@@ -95,7 +95,7 @@ def test_a_truncated_answer_never_makes_a_node_ready(
     assert told.says
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(case=commands(), data=st.data())
 def test_a_garbled_answer_never_makes_a_node_ready(
     case: tuple[str, Command, Answer], data: st.DataObject
@@ -108,7 +108,7 @@ def test_a_garbled_answer_never_makes_a_node_ready(
     assert not with_answer(kind, command, replace(answer, stdout=text[:begin] + noise + text[end:])).ready
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(case=commands(), text=st.text(max_size=200))
 def test_another_text_never_makes_a_node_ready(case: tuple[str, Command, Answer], text: str) -> None:
     kind, command, answer = case
@@ -124,7 +124,7 @@ def test_a_command_that_fails_is_late_or_is_not_there_never_makes_a_node_ready(k
             assert not with_answer(kind, command, bad).ready, command
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(case=commands(), data=st.data())
 def test_a_lost_line_never_makes_a_node_ready(case: tuple[str, Command, Answer], data: st.DataObject) -> None:
     """But for listings, whose every line is optional by its nature."""
@@ -137,7 +137,7 @@ def test_a_lost_line_never_makes_a_node_ready(case: tuple[str, Command, Answer],
     assert not with_answer(kind, command, replace(answer, stdout=text)).ready
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(name=st.sampled_from(FILES), raw=st.binary(max_size=100), kind=st.sampled_from(KINDS[1:]))
 def test_a_file_with_other_contents_never_makes_a_node_ready(name: str, raw: bytes, kind: str) -> None:
     path = Path(root_of(kind).name) / name.lstrip("/")

@@ -129,7 +129,11 @@ def test_a_blacklist_that_covers_driver_and_kernel_holds(tmp_path: Path) -> None
 def test_a_rehearsal_on_the_cpu_asks_for_no_gpu_and_still_computes(tmp_path: Path) -> None:
     from bootstrap.readiness.read_probe import collective_command, kernels_command, runtime_command
     from tests.bootstrap.readiness.support.description import PYTHON
-    from tests.bootstrap.readiness.support.outputs import collective_answer, data, runtime_answer
+    from tests.bootstrap.readiness.support.outputs import (
+        collective_answer,
+        data,
+        runtime_answer,
+    )
 
     machine = Machine("g6.12xlarge", runtime="cpu", efa=False)
     results = [
@@ -140,7 +144,12 @@ def test_a_rehearsal_on_the_cpu_asks_for_no_gpu_and_still_computes(tmp_path: Pat
     changed = {
         runtime_command(PYTHON): data({**runtime_answer(machine), **nothing, "torch": "2.15.0+cpu"}),
         kernels_command(PYTHON): data(
-            {"step": "kernels", "devices": [{"device": "cpu", "results": results}], "error": None}
+            {
+                "step": "kernels",
+                "devices": [{"device": "cpu", "results": results}],
+                "libraries": [],
+                "error": None,
+            }
         ),
         collective_command(PYTHON): data(
             {**collective_answer(machine), "backend": "gloo", "ranks": 2, "finished": 2}

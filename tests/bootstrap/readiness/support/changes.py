@@ -67,6 +67,14 @@ def computing(**kernels: Mapping[str, Any]) -> Callable[[Machine], Machine]:
     )
 
 
+def late_library(path: str) -> Callable[[Machine], Machine]:
+    def tell(machine: Machine) -> Answer:
+        told = outputs.kernels_answer(machine)
+        return data({**told, "libraries": [*told["libraries"], path]})
+
+    return answering(kernels_command(PYTHON), tell)
+
+
 def reducing(**changed: Any) -> Callable[[Machine], Machine]:
     return answering(
         collective_command(PYTHON), lambda machine: data(outputs.collective_answer(machine, **changed))

@@ -59,7 +59,11 @@ TABLE = (
         "a page waits for its retirement",
         "driver.memory",
         "page retirement pending",
-        with_cells(retired_pages__pending="Yes"),
+        answering(
+            read_nvidia.PAGES,
+            lambda m: Answer(0, "".join(f"{index}, Yes\n" for index in range(m.cards))),
+        ),
+        lambda machine: not ampere(machine),
         reports=(39,),
     ),
     Fault(

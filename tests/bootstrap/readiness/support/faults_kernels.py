@@ -10,6 +10,7 @@ from tests.bootstrap.readiness.support.changes import (
     ampere,
     answering,
     computing,
+    late_library,
     reducing,
     said,
     with_paths,
@@ -19,6 +20,13 @@ from tests.bootstrap.readiness.support.description import PYTHON
 HANG = Answer(-9, "", "matmul on cuda:0\n", late=True)
 SHM = "Filesystem     1024-blocks  Used Available Capacity Mounted on\nshm 65536 0 65536 0% /dev/shm\n"
 TABLE = (
+    Fault(
+        "a part of a system cuDNN is loaded late",
+        "kernels.provenance",
+        "/usr/lib/x86_64-linux-gnu/libcudnn_ops.so.9",
+        late_library("/usr/lib/x86_64-linux-gnu/libcudnn_ops.so.9"),
+        reports=(20,),
+    ),
     Fault(
         "no kernel image for the card",
         "kernels.matmul",

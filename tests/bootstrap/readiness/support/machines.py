@@ -101,6 +101,7 @@ def answers(machine: Machine) -> dict[Command, Answer | tuple[Answer, ...]]:
     rows = "".join(f"GPU-{index:08x}, No, No\n" for index in range(count))
     healthy: dict[Command, Answer | tuple[Answer, ...]] = {
         read_nvidia.CARDS: Answer(0, smi(machine)),
+        read_nvidia.PAGES: Answer(0, "".join(f"{index}, No\n" for index in range(count))),
         read_nvidia.ROWS: Answer(0, rows),
         read_nvidia.FABRIC: Answer(0, fabric_rows(machine, "Completed", "Success")),
         read_nvidia.LINKS: listing(links_text(machine)),

@@ -37,7 +37,6 @@ def efa_name(index: int) -> str:
 
 def cell_values(machine: Machine, index: int) -> dict[str, str]:
     major, minor = machine.gpu.capability
-    ampere = machine.gpu.capability >= (8, 0)
     model = machine.type.gpu_model
     return {
         "index": str(index),
@@ -48,7 +47,6 @@ def cell_values(machine: Machine, index: int) -> dict[str, str]:
         "ecc.mode.current": "Enabled",
         "ecc.mode.pending": "Enabled",
         "ecc.errors.uncorrected.volatile.total": "0",
-        "retired_pages.pending": "[N/A]" if ampere else "No",
         "mig.mode.current": "Disabled" if machine.gpu.nvlinks else "[N/A]",
         "persistence_mode": "Enabled",
     }
@@ -105,7 +103,8 @@ def kernels_answer(machine: Machine, **changed: Any) -> dict[str, Any]:
     for result in devices[-1]["results"]:
         if isinstance(result, dict):
             result.update(changed.get(result["kernel"], {}))
-    return {"step": "kernels", "devices": devices, "error": None}
+    libraries = runtime_answer(machine)["libraries"]
+    return {"step": "kernels", "devices": devices, "libraries": libraries, "error": None}
 
 
 def collective_answer(machine: Machine, **changed: Any) -> dict[str, Any]:
@@ -132,12 +131,12 @@ def listing(text: str) -> Answer:
 
 
 def unit_blocks(names: tuple[str, ...], load: str, active: str) -> str:
-    blocks = [f"Id={name}\nLoadState={load}\nActiveState={active}\nUnitFileState={load}\n" for name in names]
+    blocks = [f"Id={name}\nLoadState={load}\nActiveState={active}\n" for name in names]
     return "\n".join(blocks)
 
 
 def show(names: tuple[str, ...]) -> Command:
-    return ("systemctl", "show", "--property=Id,LoadState,ActiveState,UnitFileState", *names)
+    return ("systemctl", "show", "--property=Id,LoadState,ActiveState", *names)
 
 
 def fabric_rows(machine: Machine, state: str, status: str) -> str:
