@@ -3,8 +3,9 @@
     python tests/campaigns/resumes.py [--rounds 3] [--seed 0] [--worlds 2,1,2]
 
 Real ranks over gloo, forked from one process that has torch loaded. Per round: one run of equal worlds,
-killed twice, whose losses must be bit-equal to the unbroken run's; one whose world changes at each kill. In
-both, the steps that stand must have trained on every sample of an epoch exactly once. Exit 1 otherwise.
+killed twice, whose losses must be bit-equal to the unbroken run's; one likewise of two nodes with a folder each,
+of which one goes missing; one whose world changes at each kill. In all, the steps that stand must have trained
+on every sample of an epoch exactly once. Exit 1 otherwise.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import argparse
 import json
 import os
 import random
+import shutil
 import signal
 import socket
 import sys
@@ -22,6 +24,7 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -101,14 +104,17 @@ def train(rank: int, world: int, port: int, root: Path, log: Path, kill: Kill | 
     dist.destroy_process_group()
 
 
-def launch(world: int, root: Path, logs: Path, kill: Kill | None = None) -> tuple[int, ...]:
+def launch(world: int, root: Path, logs: Path, kill: Kill | None, apart: bool) -> tuple[int, ...]:
     """Exit codes of the ranks; ones that outlive a killed one and don't end are ended."""
     port = _free_port()
     children = []
     for rank in range(world):
         child = os.fork()
         if child == 0:
-            _leave(lambda rank=rank: train(rank, world, port, root, logs / f"rank{rank}", kill), logs, rank)
+            if apart:
+                os.environ["GROUP_RANK"] = str(rank)
+            own = root / f"node{rank}" if apart else root
+            _leave(partial(train, rank, world, port, own, logs / f"rank{rank}", kill), logs, rank)
         children.append(child)
     return tuple(_reaped(child) for child in children)
 
@@ -180,7 +186,18 @@ def losses(found: History) -> list[tuple[int, int, object]]:
     return [(step, rank, found[step][rank]["loss"]) for step in sorted(found) for rank in sorted(found[step])]
 
 
-def series(worlds: list[int], base: Path, name: str, chance: random.Random) -> tuple[list[Path], list[Any]]:
+def harm(root: Path, number: int) -> None:
+    """Of two nodes with a volume each: first one loses its newest checkpoint, then the other its volume."""
+    if number > 1:
+        shutil.rmtree(root / "node1")
+        return
+    newest = sorted((root / "node0").glob("step-*"))[-1]
+    shutil.rmtree(newest)
+
+
+def series(
+    worlds: list[int], base: Path, name: str, chance: random.Random, *, apart: bool = False
+) -> tuple[list[Path], list[Any]]:
     """Launch after launch in one folder of checkpoints, all but the last one killed."""
     root, folders, said = base / name, [], []
     total = -(-EPOCHS * SAMPLES // BATCH)
@@ -193,7 +210,9 @@ def series(worlds: list[int], base: Path, name: str, chance: random.Random) -> t
             kill = Kill(chance.randrange(world), step, chance.uniform(0, 0.05))
         logs = base / f"{name}-{number}"
         logs.mkdir()
-        codes = launch(world, root, logs, kill)
+        if apart and number:
+            harm(root, number)
+        codes = launch(world, root, logs, kill, apart)
         folders.append(logs)
         said.append({"world": world, "kill": vars(kill) if kill else None, "codes": codes})
     return folders, said
@@ -204,19 +223,19 @@ def verdict(base: Path, rounds: int, worlds: list[int], chance: random.Random) -
     straight = losses(history(folders))
     failures: list[object] = [] if said[0]["codes"] == (0, 0) else [{"unbroken": said}]
     for number in range(rounds):
-        for name, plan in (("equal", [2, 2, 2]), ("changing", worlds)):
-            folders, said = series(plan, base, f"{name}{number}", chance)
+        for name, plan in (("equal", [2, 2, 2]), ("apart", [2, 2, 2]), ("changing", worlds)):
+            folders, said = series(plan, base, f"{name}{number}", chance, apart=name == "apart")
             found = history(folders)
             wrong = sample_faults(found)
             if any(one["codes"][one["kill"]["rank"]] != -9 for one in said[:-1]):
                 wrong.append("a kill missed")
             if any(said[-1]["codes"]):
                 wrong.append("the last launch failed")
-            if name == "equal" and losses(found) != straight:
+            if name != "changing" and losses(found) != straight:
                 wrong.append("losses differ from the unbroken run's")
             if wrong:
                 failures.append({"round": number, "kind": name, "wrong": wrong, "launches": said})
-    kills = rounds * (2 + len(worlds) - 1)
+    kills = rounds * (2 + 2 + len(worlds) - 1)
     return {
         "what": "resume equality",
         "rounds": rounds,

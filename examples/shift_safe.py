@@ -1,0 +1,51 @@
+"""The plain script made shift-safe: it goes on where its last node stopped, on any number of ranks."""
+
+import os
+
+import torch
+import torch.distributed as dist
+from torch.nn.parallel import DistributedDataParallel
+from torch.utils.data import Dataset
+
+from nightshift.training import Loader, Run
+
+EPOCHS = 3
+BATCH = 64
+
+
+class Digits(Dataset[tuple[torch.Tensor, int]]):
+    """Ten noisy patterns to tell apart."""
+
+    def __len__(self) -> int:
+        return 2000
+
+    def __getitem__(self, index: int) -> tuple[torch.Tensor, int]:
+        pattern = torch.randn(64, generator=torch.Generator().manual_seed(index % 10))
+        return pattern + torch.randn(64), index % 10
+
+
+def main() -> None:
+    if "RANK" in os.environ:
+        dist.init_process_group("nccl" if torch.cuda.is_available() else "gloo")
+    torch.manual_seed(0)
+    model: torch.nn.Module = torch.nn.Sequential(
+        torch.nn.Linear(64, 128), torch.nn.ReLU(), torch.nn.Dropout(0.1), torch.nn.Linear(128, 10)
+    )
+    if dist.is_initialized():
+        model = DistributedDataParallel(model)
+    optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3)
+    scheduler = torch.optim.lr_scheduler.StepLR(optimizer, 50, gamma=0.5)
+    loader = Loader(Digits(), batch=BATCH)
+    run = Run(model=model, optimizer=optimizer, scheduler=scheduler, loader=loader, epochs=EPOCHS)
+
+    for inputs, labels in run:
+        loss = torch.nn.functional.cross_entropy(model(inputs), labels)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        scheduler.step()
+    print(f"step {run.step}")
+
+
+if __name__ == "__main__":
+    main()
