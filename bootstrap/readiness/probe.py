@@ -29,6 +29,8 @@ CUDA_LIBRARIES = re.compile(
     r"|cudnn\w*|nccl|nccl-net\S*|nvrtc\S*|nvJitLink|nvToolsExt|nvshmem\S*|nvidia-\S+)\.so[.\d]*"
 )
 NETWORK_LINE = re.compile(r"(?:NET/OFI Selected provider is .*|Using network .*)", re.IGNORECASE)
+Run = Callable[[Any, str], tuple[Any, Any]]
+"""Computes something on a device; gives that and the right values."""
 CPU_RANKS = 2
 SMALL, LARGE = 1024, 1 << 26
 """Elements of float32: one step of checking, and 256 MiB to time."""
@@ -63,11 +65,6 @@ def bus_mb_per_s(size_bytes: int, ranks: int, seconds: float) -> int:
     return round(size_bytes * 2 * (ranks - 1) / ranks / seconds / 1e6)
 
 
-def progress(text: str) -> None:
-    """To standard error: the last line tells where a probe that hangs was."""
-    print(text, file=sys.stderr, flush=True)
-
-
 def load(name: str) -> Any:
     """Import by name: torch lives in the runtime only."""
     return importlib.import_module(name)
@@ -88,7 +85,7 @@ def runtime() -> dict[str, Any]:
 def _torch_facts(torch: Any) -> dict[str, Any]:
     cuda = torch.version.cuda
     available = bool(torch.cuda.is_available())
-    if cuda and not available and _has_driver():
+    if cuda and not available and Path("/dev/nvidiactl").exists():
         torch.zeros(1, device="cuda")
     devices = [_device(torch, index) for index in range(torch.cuda.device_count())] if available else []
     return {
@@ -102,10 +99,6 @@ def _torch_facts(torch: Any) -> dict[str, Any]:
         "devices": devices,
         "libraries": _mapped(),
     }
-
-
-def _has_driver() -> bool:
-    return Path("/dev/nvidiactl").exists()
 
 
 def _compiled_archs(torch: Any) -> list[str]:
@@ -129,10 +122,7 @@ def _version_of(name: str) -> str | None:
 
 
 def _mapped() -> list[str]:
-    try:
-        return cuda_libraries(Path("/proc/self/maps").read_text(encoding="utf-8", errors="replace"))
-    except OSError:
-        return []
+    return cuda_libraries(Path("/proc/self/maps").read_text(encoding="utf-8", errors="replace"))
 
 
 def kernels() -> dict[str, Any]:
@@ -153,18 +143,14 @@ def _devices(torch: Any) -> list[str]:
 
 
 def _all_kernels(torch: Any, device: str) -> dict[str, Any]:
-    wanted: list[tuple[str, Callable[[Any, str], tuple[Any, Any]]]] = [
-        ("matmul", _matmul),
-        ("conv2d", _conv2d),
-        ("compiled", _compiled),
-    ]
+    wanted: dict[str, Run] = {"matmul": _matmul, "conv2d": _conv2d, "compiled": _compiled}
     if device == "cpu" or torch.cuda.get_device_capability(device) >= (8, 0):
-        wanted.append(("bf16", _bf16))
-    return {"device": device, "results": [_kernel(torch, device, name, run) for name, run in wanted]}
+        wanted["bf16"] = _bf16
+    return {"device": device, "results": [_kernel(torch, device, name, run) for name, run in wanted.items()]}
 
 
-def _kernel(torch: Any, device: str, name: str, run: Callable[[Any, str], tuple[Any, Any]]) -> dict[str, Any]:
-    progress(f"{name} on {device}")
+def _kernel(torch: Any, device: str, name: str, run: Run) -> dict[str, Any]:
+    print(f"{name} on {device}", file=sys.stderr, flush=True)
     begun = time.monotonic()
     told: dict[str, Any] = {"kernel": name, "ppm": None, "error": None}
     try:
@@ -202,7 +188,7 @@ def _bf16(torch: Any, device: str) -> tuple[Any, Any]:
     return left.to(device) @ right.to(device), left.double() @ right.double()
 
 
-def collective(deadline_s: float, network: str, ranks: int) -> dict[str, Any]:
+def collective(deadline_s: float, network: str) -> dict[str, Any]:
     """One process a card; all are ended at the deadline, and those that weren't done are named."""
     told: dict[str, Any] = {"step": "collective", "mb_per_s": None, "network": []}
     try:
@@ -211,17 +197,12 @@ def collective(deadline_s: float, network: str, ranks: int) -> dict[str, Any]:
     except Exception as error:
         failed = {"backend": "", "ranks": 0, "finished": 0, "hung": [], "correct": False}
         return {**told, **failed, "error": error_text(error)}
-    count, backend = ranks or cards or CPU_RANKS, "nccl" if cards else "gloo"
+    count, backend = cards or CPU_RANKS, "nccl" if cards else "gloo"
     with tempfile.TemporaryDirectory(prefix="nightshift-probe-") as folder:
-        commands = [_rank_command(rank, count, backend, folder) for rank in range(count)]
+        start = [sys.executable, str(Path(__file__).resolve()), "rank", "--place"]
+        commands = [[*start, str(own), str(count), backend, folder] for own in range(count)]
         codes = supervise(commands, Path(folder), deadline_s, _rank_environment(network))
         return {**told, "backend": backend, **gathered(Path(folder), codes, network)}
-
-
-def _rank_command(rank: int, ranks: int, backend: str, folder: str) -> list[str]:
-    this = str(Path(__file__).resolve())
-    place = [str(rank), str(ranks), backend, folder]
-    return [sys.executable, this, "rank", "--place", *place]
 
 
 def _rank_environment(network: str) -> dict[str, str]:
@@ -320,7 +301,6 @@ def main(arguments: Iterable[str] | None = None) -> int:
     parser.add_argument("step", choices=("runtime", "kernels", "collective", "rank"))
     parser.add_argument("--deadline", type=float, default=120.0, help="seconds for the collective")
     parser.add_argument("--network", default="", help="NCCL's network by name; its log is read then")
-    parser.add_argument("--ranks", type=int, default=0, help="processes; default: one a card")
     parser.add_argument("--place", nargs=4, default=[], help=argparse.SUPPRESS)
     given = parser.parse_args(None if arguments is None else list(arguments))
     sys.path[:] = [each for each in sys.path if each != HERE]
@@ -330,9 +310,7 @@ def main(arguments: Iterable[str] | None = None) -> int:
     answer = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
     steps = {"runtime": runtime, "kernels": kernels}
-    told = (
-        steps[given.step]() if given.step in steps else collective(given.deadline, given.network, given.ranks)
-    )
+    told = steps[given.step]() if given.step in steps else collective(given.deadline, given.network)
     with answer:
         answer.write(json.dumps(told) + "\n")
     return 0
