@@ -77,7 +77,8 @@ class _Claim:
             if move.kind == "refuse":
                 raise self._error("one volume of this site in this zone", move.says)
             asked = move.kind == "attach" and self._attach(move)
-            self._check(move)
+            if not asked:
+                self._check(move)
             self._place.heartbeat(f"volume {self._wish.name}: {move.says}")
             self._place.clock.sleep(0 if asked else self._place.waits.poll_s)
 
@@ -120,7 +121,7 @@ class _Claim:
             self._coming = self._coming or Deadline(waits.attach_s, self._place.clock)
             if self._coming.passed:
                 raise self._error(f"attached within {waits.attach_s:g} s", move.says)
-        if self._whole.passed:
+        elif self._whole.passed:
             raise self._error(f"to be free within {waits.claim_s:g} s", move.says)
 
     def _error(self, expected: str, found: str) -> StorageError:
