@@ -1,7 +1,7 @@
 """Storage in full: many devices, many crashes, many cut formats, many pairs of nodes. Root, one JSON out.
 
-`python -m tests.campaigns.storage --out docs/storage.json` plays everything on real loop devices with real ext4
-and xfs; `--only crashes` one part. Exit 1 when a single round lost something, formatted something, or hung.
+`python -m tests.campaigns.storage --out docs/storage.json` plays everything on real loop devices with real
+ext4 and xfs; `--only crashes` one part. Exit 1 when a single round lost something, formatted something, or hung.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -152,7 +152,7 @@ THINGS: dict[str, Callable[[Bench, random.Random], None]] = {
 
 
 def devices(rounds: int, chance: random.Random) -> Part:
-    """Devices with anything on them, declared blank by us: never a mkfs, never a byte changed unless mounted."""
+    """Devices with anything on them, declared blank by us: no mkfs ever, no byte changed unless mounted."""
     part, took = Part(), []
     for number in range(rounds):
         what = list(THINGS)[number % len(THINGS)]
@@ -221,7 +221,7 @@ def main() -> int:
         if given.only in (None, name):
             began = time.monotonic()
             part = play(given.rounds or rounds, random.Random(given.seed))
-            result[name] = {**asdict(part), "took_s": round(time.monotonic() - began)}
+            result[name] = {**vars(part), "took_s": round(time.monotonic() - began)}
             print(f"{name}: {part.rounds} rounds, {len(part.problems)} problems", file=sys.stderr)
     text = json.dumps(result, indent=1, sort_keys=True) + "\n"
     print(text, end="")

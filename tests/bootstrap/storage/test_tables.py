@@ -119,7 +119,7 @@ def test_a_filesystem_grows_only_by_more_than_rounding_and_never_into_the_reserv
 
 
 def test_the_size_of_a_mounted_xfs_is_read_from_its_own_tool() -> None:
-    text = "meta-data=/dev/x isize=512\n         =  crc=1\ndata     =    bsize=4096   blocks=261888, imaxpct=25\n"
+    text = "meta-data=/dev/x isize=512\n =  crc=1\ndata     =    bsize=4096   blocks=261888, imaxpct=25\n"
     assert parse_xfs_size(text) == Span(4096, 261888)
     assert parse_xfs_size("xfs_growfs: /x is not a mounted XFS filesystem") is None
 
