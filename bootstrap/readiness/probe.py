@@ -9,17 +9,17 @@ Differences are relative to the largest right value, in millionths; null for one
 from __future__ import annotations
 
 import argparse
-import importlib
+import contextlib
 import json
 import math
 import os
 import re
-import signal
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Sequence
+from importlib import import_module, metadata
 from pathlib import Path
 from typing import Any
 
@@ -65,18 +65,13 @@ def bus_mb_per_s(size_bytes: int, ranks: int, seconds: float) -> int:
     return round(size_bytes * 2 * (ranks - 1) / ranks / seconds / 1e6)
 
 
-def load(name: str) -> Any:
-    """Import by name: torch lives in the runtime only."""
-    return importlib.import_module(name)
-
-
 def runtime() -> dict[str, Any]:
     """Import torch, touch each card once, and look what got mapped."""
     told = {"step": "runtime", "python": sys.version.split()[0], "prefix": str(Path(sys.prefix).resolve())}
     told["loader_path"] = os.environ.get("LD_LIBRARY_PATH", "")
     empty = {"torch": None, "cuda": None, "cudnn": None, "nccl": None, "triton": None}
     try:
-        return {**told, **_torch_facts(load("torch")), "error": None}
+        return {**told, **_torch_facts(import_module("torch")), "error": None}
     except Exception as error:
         lists = {"archs": [], "available": False, "devices": [], "libraries": _mapped()}
         return {**told, **empty, **lists, "error": error_text(error)}
@@ -107,17 +102,16 @@ def _compiled_archs(torch: Any) -> list[str]:
 
 
 def _device(torch: Any, index: int) -> dict[str, Any]:
+    print(f"first use of cuda:{index}", file=sys.stderr, flush=True)
     torch.zeros(1, device=f"cuda:{index}")
     major, minor = torch.cuda.get_device_capability(index)
     return {"index": index, "name": torch.cuda.get_device_name(index), "major": major, "minor": minor}
 
 
 def _version_of(name: str) -> str | None:
-    from importlib.metadata import PackageNotFoundError, version
-
     try:
-        return version(name)
-    except PackageNotFoundError:
+        return metadata.version(name)
+    except metadata.PackageNotFoundError:
         return None
 
 
@@ -128,7 +122,7 @@ def _mapped() -> list[str]:
 def kernels() -> dict[str, Any]:
     """Each kernel on each card; one that fails doesn't keep the others from running."""
     try:
-        torch = load("torch")
+        torch = import_module("torch")
         devices = _devices(torch)
     except Exception as error:
         return {"step": "kernels", "devices": [], "libraries": [], "error": error_text(error)}
@@ -192,7 +186,7 @@ def collective(deadline_s: float, network: str) -> dict[str, Any]:
     """One process a card; all are ended at the deadline, and those that weren't done are named."""
     told: dict[str, Any] = {"step": "collective", "mb_per_s": None, "network": []}
     try:
-        torch = load("torch")
+        torch = import_module("torch")
         cards = torch.cuda.device_count() if torch.version.cuda and torch.cuda.is_available() else 0
     except Exception as error:
         failed = {"backend": "", "ranks": 0, "finished": 0, "hung": [], "correct": False}
@@ -218,9 +212,8 @@ def supervise(
 
     Once one has failed, the others have EXIT_GRACE_S: they'd wait for it until the deadline.
     """
-    running = [
-        _start(command, folder / f"rank-{rank}.log", environment) for rank, command in enumerate(commands)
-    ]
+    logs = [folder / f"rank-{rank}.log" for rank in range(len(commands))]
+    running = [_start(*each, environment) for each in zip(commands, logs, strict=True)]
     ends = time.monotonic() + deadline_s
     while None in (codes := [each.poll() for each in running]) and time.monotonic() < ends:
         if any(codes):
@@ -235,18 +228,19 @@ def _start(command: Sequence[str], log: Path, environment: dict[str, str]) -> su
 
 
 def _code(process: subprocess.Popen[bytes]) -> int | None:
+    """A process that the driver holds in the kernel doesn't end; it is left to the kernel."""
     code = process.poll()
     if code is None:
-        process.send_signal(signal.SIGKILL)
-        process.wait(EXIT_GRACE_S)
+        process.kill()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(EXIT_GRACE_S)
     return code
 
 
 def gathered(folder: Path, codes: Sequence[int | None], network: str) -> dict[str, Any]:
     """What the ranks left: results as JSON files, logs as text."""
     logs = [(folder / f"rank-{rank}.log").read_text(errors="replace") for rank in range(len(codes))]
-    left = [folder / f"rank-{rank}.json" for rank in range(len(codes))]
-    results = [json.loads(path.read_text()) for path in left if path.exists()]
+    results = [json.loads(path.read_text()) for path in sorted(folder.glob("rank-*.json"))]
     speeds = [result["mb_per_s"] for result in results if result["mb_per_s"] is not None]
     failed = [rank for rank, code in enumerate(codes) if code]
     return {
@@ -270,7 +264,7 @@ def last_words(log: str) -> str:
 def rank(place: Sequence[str]) -> None:
     """One process of the collective; leaves `rank-N.json` in the folder when it got through."""
     own, ranks, backend, folder = int(place[0]), int(place[1]), place[2], Path(place[3])
-    torch, dist = load("torch"), load("torch.distributed")
+    torch, dist = import_module("torch"), import_module("torch.distributed")
     device = f"cuda:{own}" if backend == "nccl" else "cpu"
     if backend == "nccl":
         torch.cuda.set_device(own)
@@ -280,7 +274,8 @@ def rank(place: Sequence[str]) -> None:
     dist.all_reduce(values)
     correct = bool((values == ranks * (ranks + 1) / 2).all().item())
     told = {"correct": correct, "mb_per_s": _timed(torch, dist, device, ranks) if ranks > 1 else None}
-    (folder / f"rank-{own}.json").write_text(json.dumps(told))
+    (folder / f"{own}.partial").write_text(json.dumps(told))
+    (folder / f"{own}.partial").rename(folder / f"rank-{own}.json")
     dist.destroy_process_group()
 
 

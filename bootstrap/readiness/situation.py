@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -28,7 +28,6 @@ class Situation:
     python: str
     root: Path = Path("/")
     runtime: str | None = None
-    environment: Mapping[str, str] = field(default_factory=dict)
     sleep: Callable[[float], None] = time.sleep
     answers: dict[Command, Answer] = field(default_factory=dict, repr=False, compare=False)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -70,7 +69,6 @@ def _situation(request: Request) -> Situation:
         commands=Shell(),
         python=request.python,
         runtime=request.runtime,
-        environment=dict(os.environ),
     )
 
 
