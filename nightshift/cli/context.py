@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 NOW = "NIGHTSHIFT_NOW"
 """Tests and docs fix the clock with it: an instant such as 2026-12-01T09:00:00Z."""
 
+_FIRST_YEAR, _LAST_YEAR = 1970, 2199
+
 
 def _ask(question: str) -> bool:
     if not sys.stdin.isatty():
@@ -49,6 +51,8 @@ class Context:
             at = datetime.fromisoformat(fixed)
         except ValueError as error:
             raise UsageError(f"{NOW}: given {fixed!r}, expected such as 2026-12-01T09:00:00Z") from error
+        if not _FIRST_YEAR <= at.year <= _LAST_YEAR:
+            raise UsageError(f"{NOW}: given {fixed!r}, expected a year from {_FIRST_YEAR} to {_LAST_YEAR}")
         return at.astimezone(UTC) if at.tzinfo else at.replace(tzinfo=UTC)
 
     def file(self, asked: str | None) -> StackFile:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import errno
 import gc
+import io
 import os
 import sys
 from collections.abc import Mapping, Sequence
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -29,6 +32,7 @@ VERBS: Mapping[str, str] = {
     "doctor": "what this machine, the account and its quotas lack",
     "rehearse": "deploy the stack to an emulated cloud and inspect what stands",
 }
+_FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EFBIG})
 EPILOG = "Exit status: 0 fine, 1 found a problem, 2 wrong use. VERB --help says more."
 
 
@@ -39,21 +43,38 @@ def main(argv: Sequence[str] | None = None) -> int:
     # Of a short run, pydantic's search for plugins, the collector and the tear-down take a quarter.
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     gc.disable()
-    code = _guarded(sys.argv[1:])
-    sys.stdout.flush()
-    sys.stderr.flush()
-    os._exit(code)
+    _take_any_letter()
+    os._exit(_guarded(sys.argv[1:]))
+
+
+def _take_any_letter() -> None:
+    """A locale without the letters of a user's file gets them escaped; a closed stream swallows all."""
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if stream is None:
+            setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))
+        elif isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
 
 
 def _guarded(argv: list[str]) -> int:
     try:
-        return run(argv)
+        code = run(argv)
+        sys.stdout.flush()
+        sys.stderr.flush()
+        return code
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         return 130
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+    except OSError as error:
+        if error.filename is not None or error.errno not in _FULL:
+            raise
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        print(f"nightshift: the answer can't be written: {error.strerror}", file=sys.stderr)
+        return 1
 
 
 def run(argv: list[str], context: Context | None = None) -> int:
@@ -72,8 +93,8 @@ def run(argv: list[str], context: Context | None = None) -> int:
     from nightshift.cli.context import Context
     from nightshift.cli.errors import CliError
 
-    here = context or Context()
     try:
+        here = context or Context(cwd=_folder())
         answer: Answer = module.run(args, here)
     except CliError as error:
         return _failed(error, args.json)
@@ -83,6 +104,15 @@ def run(argv: list[str], context: Context | None = None) -> int:
             raise
         return _failed(known, args.json)
     return _print(answer, args.json, here.env)
+
+
+def _folder() -> Path:
+    from nightshift.cli.errors import UsageError
+
+    try:
+        return Path.cwd()
+    except FileNotFoundError:
+        raise UsageError("the current folder is gone: go to the project's folder") from None
 
 
 def _no_verb(verb: str) -> int:
