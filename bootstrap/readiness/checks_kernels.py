@@ -111,6 +111,8 @@ def provenance(situation: Situation, expected: Expectation) -> Result:
 
 def files(situation: Situation, expected: Expectation) -> Result:
     """DataLoader workers need many open files."""
+    if not expected.wants_gpu:
+        return not_asked("a rehearsal has its host's limits")
     limit = hard_limit(situation, "Max open files")
     return decided(
         limit >= NOFILE_FLOOR, f"{NOFILE_FLOOR} open files", str(limit), "LimitNOFILE=524288 in the unit"

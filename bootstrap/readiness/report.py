@@ -40,8 +40,8 @@ def _head(situation: Situation) -> list[str]:
 
 
 def _grouped(findings: Sequence[Finding]) -> Iterator[tuple[Finding, ...]]:
-    """Neighbours that weren't run for one reason stand in one row."""
-    for _, group in groupby(findings, lambda each: each.found if outcome(each) == "not run" else each.check):
+    """Neighbours that weren't run or asked for one reason stand in one row."""
+    for _, group in groupby(findings, lambda each: each.check if each.asked else each.found):
         yield tuple(group)
 
 
@@ -49,8 +49,9 @@ def _lines(group: tuple[Finding, ...]) -> Iterator[str]:
     finding = group[0]
     if len(group) == 1:
         return _rows(outcome(finding), finding.check, _said(finding))
-    told = f"{finding.check} to {group[-1].check}: {finding.found.removeprefix('not run: ')}"
-    return _rows("not run", f"{len(group)} checks", [told])
+    mark = outcome(finding)
+    told = f"{finding.check} to {group[-1].check}: {finding.found.removeprefix(f'{mark}: ')}"
+    return _rows(mark, f"{len(group)} checks", [told])
 
 
 def _rows(mark: str, name: str, said: Iterable[str]) -> Iterator[str]:
