@@ -1,7 +1,8 @@
 """Storage in full: many devices, many crashes, many cut formats, many pairs of nodes. Root, one JSON out.
 
 `python -m tests.campaigns.storage --out docs/storage.json` plays everything on real loop devices with real
-ext4 and xfs; `--only crashes` one part. Exit 1 when a single round lost something, formatted something, or hung.
+ext4 and xfs; `--only crashes` one part. Exit 1 when a single round lost, overwrote
+something or hung.
 """
 
 from __future__ import annotations
