@@ -98,12 +98,16 @@ class Checkpoints:
         team = self.ranks.team
         tensors = self._staging.copy(own_share(captured.tensors, captured.shareable, team.rank, team.size))
         plain = {**captured.plain, "extra": dict(extra or {}), "step": step, "position": position}
-        rank = self.ranks.control.rank
-        parcel = Parcel(step, position, tensors, plain, rng.capture(), rank, dict(about or {}))
+        parcel = Parcel(step, position, tensors, plain, self._random(), dict(about or {}))
         flight = _Flight(step, parcel.size, time.perf_counter() - began)
         self._flight = flight
         threading.Thread(target=self._write, args=(flight, parcel), name="checkpoint", daemon=True).start()
         return flight.blocked_s
+
+    def _random(self) -> dict[int, Any]:
+        """The random generators by rank: this one's, or all when only another node's disk may stay."""
+        control, own = self.ranks.control, rng.capture()
+        return {control.rank: own} if self.ranks.shared else dict(enumerate(control.gather(own)))
 
     def poll(self) -> SaveReport | None:
         """The report of a save that has ended since the last call."""

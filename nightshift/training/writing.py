@@ -30,14 +30,13 @@ _ALONE = {"no_dist": True} if "no_dist" in inspect.signature(dcp.save).parameter
 
 @dataclass(frozen=True)
 class Parcel:
-    """One rank's part of a save. `plain` counts on the team's first rank, `rng` on every one."""
+    """One rank's part of a save. `plain` counts on the team's first rank, `rng` (by world rank) on all."""
 
     step: int
     position: int
     tensors: Mapping[str, torch.Tensor]
     plain: Mapping[str, Any]
-    rng: Mapping[str, Any]
-    world_rank: int
+    rng: Mapping[int, Any]
     about: Mapping[str, object]
 
     @property
@@ -49,11 +48,11 @@ def write(folder: Folder, team: Team, parcel: Parcel) -> Path | None:
     """The committed checkpoint (on the team's first rank). SaveError on all, and no trace, if any failed."""
     draft = folder.draft(parcel.step)
     try:
-        crew = team.gather((parcel.size, parcel.world_rank, dict(parcel.rng)))
-        team.agreed(lambda: _make_room(folder, team, draft, sum(size for size, _, _ in crew)))
+        crew = team.gather((parcel.size, dict(parcel.rng)))
+        team.agreed(lambda: _make_room(folder, team, draft, sum(size for size, _ in crew)))
         team.agreed(lambda: _save_tensors(draft, team, parcel))
         entries = _merged(team.gather(team.agreed(lambda: _hash_share(draft, team))))
-        rng = {rank: state for _, rank, state in crew}
+        rng = {rank: state for _, states in crew for rank, state in states.items()}
         return team.agreed(lambda: _finish(folder, team, draft, parcel, rng, entries))
     except SaveError:
         if team.leads:
