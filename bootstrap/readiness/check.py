@@ -40,11 +40,13 @@ class Check:
         return self.name.partition(".")[0]
 
     def run(self, situation: Situation, expected: Expectation) -> Finding:
-        """The finding. What can't be read fails, with the text that was seen."""
+        """The finding. What can't be read or isn't a value fails, with the text that was seen."""
         try:
             result = self.look(situation, expected)
         except Unreadable as error:
             result = Result(False, self.expected, f"{error.what}: {error.seen}", self.remedy)
+        except ValueError as error:
+            result = Result(False, self.expected, f"not understood: {error}", self.remedy)
         return Finding(
             self.name, result.passed, result.expected, result.found, result.remedy, asked=result.asked
         )

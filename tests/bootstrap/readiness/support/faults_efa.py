@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from bootstrap.readiness import read_system
 from bootstrap.readiness.checks_efa import FI_INFO, INSTALLED_FILE
 from bootstrap.readiness.commands import whole
 from tests.bootstrap.readiness.support import outputs
@@ -19,6 +20,15 @@ from tests.bootstrap.readiness.support.description import PLUGIN
 
 OLD_PLUGIN = "# EFA installer version: 1.47.0\nlibnccl-ofi_1.18.0-1_amd64\n"
 TABLE = (
+    Fault(
+        "a plugin of a version that is none",
+        "efa.plugin",
+        "1.21.1amzn1",
+        lambda m: with_paths({INSTALLED_FILE: "# EFA installer version: 1.50.0\n"})(
+            said(read_system.PACKAGES, "ii |libnccl-ofi|1.21.1amzn1-1\n")(m)
+        ),
+        with_efa,
+    ),
     Fault(
         "fewer EFA devices than the type has",
         "efa.devices",
