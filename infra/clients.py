@@ -55,9 +55,14 @@ def _endpoints(raw: str | None) -> dict[str, str]:
     """`aws:endpoints` is a list of maps, or one map: `[{ec2: URL}, {s3: URL}]`."""
     if not raw:
         return {}
-    value = json.loads(raw)
-    maps = value if isinstance(value, list) else [value]
-    return {str(name): str(url) for each in maps for name, url in each.items()}
+    try:
+        value = json.loads(raw)
+        maps = value if isinstance(value, list) else [value]
+        return {str(name): str(url) for each in maps for name, url in each.items()}
+    except (ValueError, AttributeError):
+        raise CannotReadAws(
+            f"aws:endpoints: given {raw[:60]!r}, expected a list such as [{{ec2: https://..., s3: https://...}}]"
+        ) from None
 
 
 class Clients:
@@ -83,11 +88,16 @@ class Clients:
             ) from None
 
     def __call__(self, service: str) -> Any:
-        """The client of `service`; not to be called from two threads at once."""
+        """The client of `service`; not to be called from two threads at once. Raises CannotReadAws."""
         if service not in self._made:
             make: Any = self._session.client
             endpoint = self._settings.endpoints.get(service)
-            self._made[service] = make(service, endpoint_url=endpoint, config=self._config())
+            try:
+                self._made[service] = make(service, endpoint_url=endpoint, config=self._config())
+            except ValueError as error:
+                raise CannotReadAws(
+                    f"AWS: {error}; write a whole URL into aws:endpoints or AWS_ENDPOINT_URL"
+                ) from None
         return self._made[service]
 
     def _config(self) -> Config:

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 import boto3
 from botocore.config import Config
 
+from nightshift.cli.errors import AwsError
 from nightshift.plan import names
 from nightshift.records.store import Records
 
@@ -36,13 +37,16 @@ class Aws:
         with self._lock:
             key = f"{service}/{region or self.region}"
             if key not in self._clients:
-                self._clients[key] = self._session.client(
-                    service,
-                    region_name=region or self.region,
-                    endpoint_url=self._endpoint,
-                    config=_PATIENCE,
-                )
+                self._clients[key] = self._made(service, region or self.region)
             return self._clients[key]
+
+    def _made(self, service: str, region: str) -> Any:
+        try:
+            return self._session.client(
+                service, region_name=region, endpoint_url=self._endpoint, config=_PATIENCE
+            )
+        except ValueError as error:
+            raise AwsError("the AWS client can't be made: is AWS_ENDPOINT_URL a URL?", str(error)) from error
 
     def has_credentials(self) -> bool:
         """Whether any are configured; says nothing about whether they work."""

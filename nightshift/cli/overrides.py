@@ -19,6 +19,7 @@ def try_overrides(
     here: Context, file: StackFile, stack: Stack
 ) -> tuple[Mapping[str, OverrideRecord], str | None]:
     """The overrides, or none and the reason why they couldn't be read."""
+    from nightshift.cli.errors import AwsError
     from nightshift.cli.failures import from_aws
 
     try:
@@ -28,6 +29,8 @@ def try_overrides(
         return read_overrides(aws.records(stack.name), stack.groups), None
     except RecordsError as error:
         return {}, str(error)
+    except AwsError as error:
+        return {}, error.lines[0]
     except Exception as error:
         known = from_aws(error)
         if known is None:

@@ -41,7 +41,9 @@ def run(args: argparse.Namespace, here: Context) -> Answer:
 
 
 def _until(args: argparse.Namespace, calendar: Calendar, now: datetime) -> datetime:
-    return now + parse_span(args.span) if args.span else parse_until(args.until, now, calendar.zone)
+    if args.span is not None:
+        return now + parse_span(args.span)
+    return parse_until(args.until, now, calendar.zone)
 
 
 def meetings(

@@ -79,6 +79,8 @@ def test_wrong_words_end_with_2(
         ["wake", "vit", "--for", "3h", "--until", "18:00"],
         ["wake", "vit", "--for", "never"],
         ["wake", "vit", "--for", "0h"],
+        ["wake", "vit", "--for", ""],
+        ["wake", "vit", "--until", ""],
         ["sleep"],
         ["sleep", "vitt"],
         ["resume"],
@@ -177,3 +179,21 @@ def test_check_loads_neither_boto3_nor_pulumi_nor_another_verb(project: Any) -> 
         env={"PYTHONPATH": str(Path(__file__).parents[2]), "HOME": str(project.root)},
     )  # fmt: skip
     assert done.stdout.splitlines()[-1] == "0 ['nightshift.cli.verb_check']"
+
+
+@pytest.mark.parametrize("verb", ONLINE)
+def test_an_endpoint_that_is_no_url_is_told(
+    project: Any, aws: Any, capsys: pytest.CaptureFixture[str], verb: str
+) -> None:
+    project.env["AWS_ENDPOINT_URL"] = "garbage"
+    assert _say(project, verb, *NEEDS.get(verb, [])) == 1
+    told = capsys.readouterr()
+    assert "AWS_ENDPOINT_URL" in told.err + told.out
+
+
+def test_shifts_without_a_usable_endpoint_leave_overrides_out(
+    project: Any, aws: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    project.env["AWS_ENDPOINT_URL"] = "garbage"
+    assert _say(project, "shifts") == 0
+    assert "AWS_ENDPOINT_URL" in "".join(capsys.readouterr())

@@ -48,6 +48,18 @@ def test_an_unknown_profile_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: 
         Clients(AwsSettings("us-east-1", profile="lab"))
 
 
+@pytest.mark.parametrize("raw", ["garbage", "[1]", '"http://x"', "[[]]", "7"])
+def test_endpoints_that_are_none_are_told(raw: str) -> None:
+    with pytest.raises(CannotReadAws, match="aws:endpoints: given"):
+        aws_settings({"endpoints": raw}.get, "us-east-1")
+
+
+def test_an_endpoint_that_is_no_url_is_told() -> None:
+    clients = Clients(aws_settings({"endpoints": '[{"ec2": "garbage"}]'}.get, "us-east-1"))
+    with pytest.raises(CannotReadAws, match="Invalid endpoint: garbage; write a whole URL"):
+        clients("ec2")
+
+
 def refused(code: str) -> ClientError:
     return ClientError({"Error": {"Code": code, "Message": "No."}}, "DescribeVpcs")
 
