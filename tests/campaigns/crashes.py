@@ -129,7 +129,7 @@ def crashed(root: Path, after_s: float, before_kill: Callable[[], None]) -> list
 def judge(root: Path, lines: list[tuple[str, int]], tally: Tally, wrong: frozenset[str]) -> None:
     """Compare what stands with what was told."""
     saved = max((step for word, step in lines if word == "saved"), default=0)
-    began = max((step for word, step in lines if word == "saving"), default=0)
+    began = min((step for word, step in lines if word == "saving" and step > saved), default=saved)
     bad = [f"{word} at step {step}" for word, step in lines if word in wrong]
     found = Folder(root, KEEP).find()
     tally.rounds += 1

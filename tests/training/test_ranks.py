@@ -74,14 +74,12 @@ def gang(tmp_path: Path) -> Iterator[subprocess.Popen[bytes]]:
         "--max-restarts=2",
         "script.py",
     ]
-    process = subprocess.Popen(
-        [sys.executable, *command],
-        cwd=tmp_path,
-        env=environment(NIGHTSHIFT_JOB=str(tmp_path / "job"), NIGHTSHIFT_CHECKPOINTS=str(tmp_path / "ck")),
-        stderr=(tmp_path / "said").open("wb"),
-    )
+    env = environment(NIGHTSHIFT_JOB=str(tmp_path / "job"), NIGHTSHIFT_CHECKPOINTS=str(tmp_path / "ck"))
+    with (tmp_path / "said").open("wb") as said:
+        process = subprocess.Popen([sys.executable, *command], cwd=tmp_path, env=env, stderr=said)
     yield process
-    process.terminate()
+    if process.poll() is None:
+        process.terminate()
     process.wait(60)
 
 
