@@ -39,7 +39,10 @@ def run(args: argparse.Namespace, here: Context) -> Answer:
 def refused(stack: str, problems: Sequence[str]) -> Answer:
     """Every problem on its own, whole in the data and wrapped in the lines."""
     count = "1 problem" if len(problems) == 1 else f"{len(problems)} problems"
-    lines = [f"stack {stack}: {count}", *(line for one in problems for line in wrap(one, 4, "  "))]
+    lines = [
+        f"stack {stack}: {count}, nothing was changed",
+        *(line for one in problems for line in wrap(one, 4, "  ")),
+    ]
     return Answer(tuple(lines), _data(stack, problems, ()), PROBLEM)
 
 

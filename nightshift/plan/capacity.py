@@ -96,10 +96,16 @@ def resolve(
     Raises PlanError with every problem.
     """
     market = _market(capacity)
-    chosen, notes = _chosen(tier, types, region, market)
-    chosen, why = _narrowed(chosen, bool(types), nodes, efa, market)
-    if efa and not chosen[0].efa_max_interfaces:
-        raise PlanError(f"efa: {chosen[0].name} has no EFA interface; leave efa out or choose a larger type")
+    alone = _alone(nodes, efa, market)
+    if (tier is None) == (not types):
+        raise PlanError("give a tier or a list of types, one of the two")
+    if tier is not None:
+        chosen, notes = _from_tier(tier, region, market)
+        chosen, why = _narrowed(chosen, alone, market)
+        if no_efa := _efa_problems(chosen, efa):
+            raise PlanError(*no_efa)
+    else:
+        chosen, notes, why = _named(types, region, market, alone, efa), [], []
     base, percent = _distribution(capacity)
     interfaces = efa_interfaces(chosen[0]) if efa else (Interface(0, 0, "interface"),)
     return CapacityPlan(
@@ -120,20 +126,32 @@ def resolve(
     )
 
 
+def _alone(nodes: int, efa: bool, market: Market) -> str | None:
+    """Why the group needs nodes of one type, or None when it doesn't."""
+    if market == "capacity-block":
+        return "a capacity block holds one type"
+    if nodes > 1:
+        return f"{nodes} nodes work together on one type"
+    return "EFA's interfaces fit one type" if efa else None
+
+
 def _narrowed(
-    kinds: list[InstanceType], named: bool, nodes: int, efa: bool, market: Market
+    kinds: list[InstanceType], alone: str | None, market: Market
 ) -> tuple[list[InstanceType], list[str]]:
-    """One type where the group needs equal nodes: the tier's first, or the only one that's named."""
-    if len(kinds) == 1:
+    """The tier's first type where the group needs equal nodes; a block's owner has to say which."""
+    if alone is None or len(kinds) == 1:
         return kinds, []
     if market == "capacity-block":
-        raise PlanError(_one_type("a capacity block holds one type", kinds))
-    if nodes == 1 and not efa:
-        return kinds, []
-    why = f"{nodes} nodes work together on one type" if nodes > 1 else "EFA's interfaces fit one type"
-    if named:
-        raise PlanError(_one_type(why, kinds))
-    return kinds[:1], [f"{why}: {kinds[0].name}"]
+        raise PlanError(_one_type(alone, kinds))
+    return kinds[:1], [f"{alone}: {kinds[0].name}"]
+
+
+def _efa_problems(kinds: Sequence[InstanceType], efa: bool) -> list[str]:
+    return [
+        f"efa: {kind.name} has no EFA interface; leave efa out or choose a larger type"
+        for kind in kinds[:1]
+        if efa and not kind.efa_max_interfaces
+    ]
 
 
 def on_demand_nodes(capacity: Capacity, nodes: int) -> int:
@@ -162,34 +180,46 @@ def _distribution(capacity: Capacity) -> tuple[int, int]:
     return (0, 0) if isinstance(capacity, Spot) else (0, 100)
 
 
-def _chosen(
-    tier: str | None, types: Sequence[str], region: str, market: Market
-) -> tuple[list[InstanceType], list[str]]:
-    if (tier is None) == (not types):
-        raise PlanError("give a tier or a list of types, one of the two")
-    if tier is not None:
-        return _from_tier(tier, region, market)
+def _named(
+    types: Sequence[str], region: str, market: Market, alone: str | None, efa: bool
+) -> list[InstanceType]:
     table = instance_types()
     problems = [unknown("types", name, table, "the GPU catalog") for name in types if name not in table]
     kinds = [table[name] for name in types if name in table]
     problems += [f"types: {why}" for kind in kinds if (why := _unfit(kind, region, market))]
     problems += [f"types: {name} is listed twice" for name in sorted(set(types)) if types.count(name) > 1]
     problems += _mixing_problems(kinds)
+    distinct = list({kind.name: kind for kind in kinds}.values())
+    problems += [_one_type(alone, distinct)] if alone and len(distinct) > 1 else []
+    problems += _efa_problems(kinds, efa)
     if problems:
         raise PlanError(*problems)
-    return kinds, []
+    return kinds
 
 
 def _from_tier(tier: str, region: str, market: Market) -> tuple[list[InstanceType], list[str]]:
+    if tier in instance_types():
+        raise PlanError(f'tier: given "{tier}", which is an instance type; write `types: [{tier}]` instead')
     if tier not in TIERS:
         raise PlanError(unknown("tier", tier, TIERS, "Nightshift"))
-    kinds = [instance_type(name) for name in TIERS[tier].types]
-    reasons = {kind.name: _unfit(kind, region, market) for kind in kinds}
-    left = [kind for kind in kinds if not reasons[kind.name]]
-    notes = [f"tier {tier} without {reason}" for reason in reasons.values() if reason]
+    reasons = _reasons(tier, region, market)
+    left = [instance_type(name) for name, reason in reasons.items() if not reason]
     if not left:
-        raise PlanError(f"tier {tier}: nothing of it can be had: {'; '.join(filter(None, reasons.values()))}")
-    return left, notes
+        raise PlanError(_nothing_left(tier, region, market))
+    return left, [f"tier {tier} without {reason}" for reason in reasons.values() if reason]
+
+
+def _reasons(tier: str, region: str, market: Market) -> dict[str, str | None]:
+    """Why each of the tier's types can't be had, or None when it can."""
+    return {name: _unfit(instance_type(name), region, market) for name in TIERS[tier].types}
+
+
+def _nothing_left(tier: str, region: str, market: Market) -> str:
+    others = [name for name in TIERS if not all(_reasons(name, region, market).values())]
+    offered = any(region in instance_type(name).regions for name in TIERS[tier].types)
+    where = f"sold as {market} in {region}" if offered else f"offered in {region}"
+    remedy = f"tiers that are: {', '.join(others)}" if others else "choose another region"
+    return f"tier {tier}: no type of it is {where}; {remedy}"
 
 
 def _unfit(kind: InstanceType, region: str, market: Market) -> str | None:

@@ -27,7 +27,9 @@ def zone_problem(name: str) -> str | None:
     if name in zones:
         return None
     if name in links:
-        return f'given "{name}", which is an alias; write its canonical name "{_end(name, links, zones)}"'
+        target = _end(name, links, zones)
+        own = "" if "/" in name or target.startswith("Etc/") else ", or the zone of your own city"
+        return f'given "{name}", which is an alias; write its canonical name "{target}"{own}'
     if name in _all_names():
         return (
             f'given "{name}", which names no place; write the zone of one, such as "{EXAMPLE}" or "Etc/UTC"'

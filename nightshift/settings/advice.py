@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 
@@ -15,6 +16,8 @@ from nightshift.settings.site import GivenNetwork
 from nightshift.settings.storage import SnapshotPolicy
 from nightshift.settings.to_plan import calendar_of, capacity_plan, clock, users_of, zone_of
 
+_LAST_LETTER = "f"
+"""Of the zones of us-east-1, the region with most of them."""
 _LOOK_AHEAD = timedelta(days=8)
 """A week of shifts and a snapshot that runs past its end."""
 
@@ -24,7 +27,16 @@ def advice(stack: Stack, now: datetime) -> tuple[str, ...]:
     return (*_site(stack), *_storage(stack), *_groups(stack), *_snapshots_in_shifts(stack, now))
 
 
+def placeholder(image: str) -> bool:
+    """Whether the image is one of those that the shipped stacks name, which no real account has."""
+    return re.fullmatch(r"ami-0abc0{11}[0-9a-f]{2}", image) is not None
+
+
 def _site(stack: Stack) -> Iterator[str]:
+    if placeholder(stack.site.image):
+        yield f"site.image: {stack.site.image} stands in for a real AMI; `nightshift pin` proposes one"
+    if stack.site.zone[-1] > _LAST_LETTER:
+        yield f"site.zone: {stack.site.zone} is an unusual zone; `nightshift doctor` says whether it is there"
     if not stack.site.alerts and stack.site.budget is None:
         yield "site.alerts: nobody is told when a group gets no capacity or is not ready; name an address"
     private = ", ".join(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any
@@ -26,6 +27,20 @@ def expected_key(path: tuple[Step, ...]) -> str:
     """Completes "expected ..." for a key of the mapping at `path`."""
     names = (node.get("propertyNames", {}) for node in _nodes(path))
     return next((str(found["patternErrorMessage"]) for found in names if found), "a name")
+
+
+def accepts(path: tuple[Step, ...], text: str) -> bool:
+    """Whether `text` would do as the text at `path`; False where the schema alone can't tell."""
+    texts = [node for node in _nodes(path) if node.get("type") == "string"]
+    return any(re.search(node["pattern"], text) for node in texts if "pattern" in node) or any(
+        "minLength" in node and "pattern" not in node for node in texts
+    )
+
+
+def words_at(path: tuple[Step, ...]) -> tuple[str, ...]:
+    """The words of which the value at `path` may be one."""
+    values = [value for node in _nodes(path) for value in node.get("enum", [node.get("const")])]
+    return tuple(value for value in values if isinstance(value, str))
 
 
 @cache
@@ -117,7 +132,10 @@ def _list(node: Schema) -> str:
 
 def _mapping(node: Schema) -> str:
     if "properties" in node:
-        return f"a mapping with the keys {', '.join(node['properties'])}"
+        needed = node.get("required", ())
+        others = [key for key in node["properties"] if key not in needed]
+        more = f" (and at will {', '.join(others)})" if needed and others else ""
+        return f"a mapping with the keys {', '.join(needed or others)}{more}"
     low, high = node.get("minProperties", 0), node.get("maxProperties")
     return f"a mapping of {low} to {high} names"
 

@@ -95,8 +95,10 @@ class Idle(Section):
 
 SecretName = Annotated[
     str,
-    StringConstraints(pattern=r"^[A-Za-z0-9/_+=.@-]{1,512}$"),
-    expected("the name of a secret in Secrets Manager such as lab/wandb, not the secret itself"),
+    StringConstraints(pattern=r"^[A-Za-z0-9/_+=.@-]{1,128}$"),
+    expected(
+        "the name (128 characters at most) of a secret in Secrets Manager such as lab/wandb, not the secret"
+    ),
 ]
 
 

@@ -85,7 +85,7 @@ def _validated(data: dict[str, object], stack: str, secret: frozenset[str], now:
         result = Stack.model_validate(data)
     except ValidationError as error:
         raise _refusal(data, error, stack, secret, now) from None
-    found = _encrypted(secret) or rules.findings(scope.whole(result), now)
+    found = [*_encrypted(secret), *rules.findings(scope.whole(result, secret), now)]
     if found:
         raise _error(stack, found)
     return result
@@ -94,11 +94,12 @@ def _validated(data: dict[str, object], stack: str, secret: frozenset[str], now:
 def _refusal(
     data: dict[str, object], error: ValidationError, stack: str, secret: frozenset[str], now: datetime
 ) -> SettingsError:
-    from nightshift.settings import wording
+    from nightshift.settings import mending, wording
 
     hidden = _encrypted(secret)
-    found = wording.problems(error, {problem.path[0] for problem in hidden})
-    across = [] if hidden else rules.findings(scope.sound_parts(data, error), now)
+    topics = {str(problem.path[0]) for problem in hidden}
+    found = wording.problems(error, topics)
+    across = rules.findings(mending.sound_parts(data, error, topics), now)
     return _error(stack, [*hidden, *found, *across])
 
 

@@ -1,36 +1,24 @@
-"""What the rules across fields look at: a whole stack, or the sound parts of a broken one."""
+"""What the rules across fields look at: a whole stack, or a broken one with its unsound values replaced."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import TypeVar
-
-from pydantic import BaseModel, ValidationError
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
 
 from nightshift.settings.group import Group
 from nightshift.settings.models import Stack
+from nightshift.settings.problem import Step
 from nightshift.settings.site import Site
 from nightshift.settings.storage import SnapshotPolicy, Volume
-
-Part = TypeVar("Part", bound=BaseModel)
-Locations = tuple[tuple[str | int, ...], ...]
-_STAND_IN = {"owner": "unknown", "image": "ami-00000000"}
-"""For required fields of a site that no rule looks at."""
-_ALONE: Mapping[type[BaseModel], frozenset[str]] = {
-    Site: frozenset({"network", "ssh", "budget", "alerts", "log_days", "image_root_device", *_STAND_IN}),
-    Volume: frozenset({"filesystem", "adopt", "from", "snapshots"}),
-    SnapshotPolicy: frozenset(),
-    Group: frozenset(
-        {"job", "idle", "users", "notebook", "hop_limit", "boot", "drain", "root_gib", "gpu_hours_monthly"}
-    ),
-}
-"""Fields without which the others can still be judged: broken ones are left out, and the rules go on."""
 
 
 @dataclass(frozen=True)
 class Scope:
-    """The sound parts. `volume_names` and `policy_names` hold the broken ones too; None if unknown."""
+    """The parts. `volume_names` and `policy_names` are None if unknown.
+
+    `unsound` holds the paths of values that the file doesn't soundly give: a rule that reads such a field
+    keeps quiet, and nothing is said at or below such a path.
+    """
 
     region: str | None
     site: Site | None
@@ -39,58 +27,43 @@ class Scope:
     groups: Mapping[str, Group]
     volume_names: frozenset[str] | None
     policy_names: frozenset[str] | None
+    unsound: frozenset[tuple[Step, ...]] = field(default=frozenset())
+
+    def sound(self, path: tuple[Step, ...], *fields: str) -> bool:
+        """Whether the fields of the section at `path` are as the file gives them, down to the last value."""
+        if not self.unsound:
+            return True
+        heads = {(*path, name) for name in fields}
+        size = len(path) + 1
+        return not any(bad[:size] in heads for bad in self.unsound)
+
+    def replaced(self, path: tuple[Step, ...]) -> bool:
+        """Whether the value at `path` is a stand-in, or lies in one."""
+        return any(path[:size] in self.unsound for size in range(1, len(path) + 1))
+
+    def timely(self, name: str) -> Group | None:
+        """The group with those of its shifts that are sound; None without any."""
+        group = self.groups[name]
+        if not self.unsound:
+            return group
+        path: tuple[Step, ...] = ("groups", name)
+        kept = tuple(
+            shift
+            for index, shift in enumerate(group.shifts)
+            if not self.replaced((*path, "shifts", index))
+            and self.sound((*path, "shifts", index), "days", "from", "to")
+        )
+        return group.model_copy(update={"shifts": kept}) if kept else None
 
 
-def whole(stack: Stack) -> Scope:
-    """All of a sound stack."""
+def whole(stack: Stack, hidden: Collection[str] = ()) -> Scope:
+    """All of a sound stack; of topics that are `hidden` nothing is known."""
     return Scope(
         stack.region,
         stack.site,
         stack.volumes,
         stack.snapshots,
         stack.groups,
-        frozenset(stack.volumes),
-        frozenset(stack.snapshots),
+        None if "volumes" in hidden else frozenset(stack.volumes),
+        None if "snapshots" in hidden else frozenset(stack.snapshots),
     )
-
-
-def sound_parts(data: Mapping[str, object], error: ValidationError) -> Scope:
-    """What is sound in `data`, which `error` refused."""
-    at = tuple(detail["loc"] for detail in error.errors(include_url=False))
-    region = data.get("region")
-    site = _part(Site, data.get("site"), tuple(loc[1:] for loc in at if loc[0] == "site"))
-    return Scope(
-        region=region if isinstance(region, str) and ("region",) not in at else None,
-        site=site,
-        volumes=_parts(Volume, "volumes", data, at),
-        snapshots=_parts(SnapshotPolicy, "snapshots", data, at),
-        groups=_parts(Group, "groups", data, at),
-        volume_names=_names(data.get("volumes")),
-        policy_names=_names(data.get("snapshots")),
-    )
-
-
-def _names(topic: object) -> frozenset[str] | None:
-    if topic is None:
-        return frozenset()
-    return frozenset(map(str, topic)) if isinstance(topic, Mapping) else None
-
-
-def _parts(model: type[Part], topic: str, data: Mapping[str, object], at: Locations) -> dict[str, Part]:
-    given = data.get(topic)
-    if not isinstance(given, Mapping):
-        return {}
-    parts = {
-        str(name): _part(model, value, tuple(loc[2:] for loc in at if loc[:2] == (topic, name)))
-        for name, value in given.items()
-    }
-    return {name: part for name, part in parts.items() if part is not None}
-
-
-def _part(model: type[Part], value: object, at: Locations) -> Part | None:
-    broken = {str(loc[0]) if loc else "" for loc in at}
-    if not isinstance(value, Mapping) or not broken <= _ALONE[model]:
-        return None
-    kept = {key: item for key, item in value.items() if key not in broken}
-    stand_ins = {key: item for key, item in _STAND_IN.items() if key in broken}
-    return model.model_validate({**kept, **stand_ins})

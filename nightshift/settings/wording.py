@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from pydantic import ValidationError
@@ -50,7 +51,7 @@ def _problem(detail: ErrorDetails) -> Problem:
     wanted = expectations.expected_at(path)
     if kind in _COUNTED:
         return Problem(path, f"given {_size(detail)} {_COUNTED[kind]}, expected {wanted}")
-    return Problem(path, f"given {_safe(path, given)}, expected {wanted}{_remedy(given, wanted)}")
+    return Problem(path, f"given {_safe(path, given)}, expected {wanted}{_remedy(path, given, wanted)}")
 
 
 def _extra(path: tuple[Step, ...]) -> Problem:
@@ -83,9 +84,9 @@ def _safe(path: tuple[Step, ...], given: object) -> str:
     return shown(given)
 
 
-def _remedy(given: object, wanted: str) -> str:
-    if isinstance(given, bool | int | float) and _wants_text(wanted):
-        return "; put it in quotes"
+def _remedy(path: tuple[Step, ...], given: object, wanted: str) -> str:
+    if isinstance(given, bool | int | float):
+        return _of_number(path, given, wanted)
     if not isinstance(given, str):
         return ""
     if wanted == "true or false" and given.lower() in _SWITCHES:
@@ -94,10 +95,31 @@ def _remedy(given: object, wanted: str) -> str:
         return "; write it without quotes"
     if wanted.startswith("a list"):
         return "; write a list, [one, two]"
-    return ""
+    if clock := _clock(given, wanted):
+        return f'; write "{clock}"'
+    meant = _meant(given, expectations.words_at(path))
+    return f'; did you mean "{meant}"?' if meant else ""
 
 
-def _wants_text(wanted: str) -> bool:
-    return "{" not in wanted and not wanted.startswith(
-        ("a whole number", "a list", "a mapping", "true or false", "one of")
-    )
+def _of_number(path: tuple[Step, ...], given: bool | float, wanted: str) -> str:
+    """Quotes are named only where they mend it."""
+    text = shown(given)
+    if wanted.startswith("minutes or hours") and text.isdigit():
+        return f"; write {text}m or {text}h"
+    if clock := _clock(f"{text}:00", wanted):
+        return f'; write "{clock}"'
+    return "; put it in quotes" if expectations.accepts(path, text.replace("+", "")) else ""
+
+
+def _clock(text: str, wanted: str) -> str | None:
+    """`9:00` as the time that was meant; midnight is no 24:00 here."""
+    hit = re.fullmatch(r"([01]?[0-9]|2[0-4]):([0-5][0-9])(?::00)?", text.strip())
+    if not hit or not wanted.startswith("HH:MM") or (hit[1] == "24" and hit[2] != "00"):
+        return None
+    return f"{int(hit[1]) % 24:02}:{hit[2]}"
+
+
+def _meant(given: str, words: Sequence[str]) -> str | None:
+    """The word that `given` begins with or resembles."""
+    begun = (word for word in words if len(word) > 2 and given.lower().startswith(word))
+    return next(begun, None) or closest(given, words)

@@ -16,7 +16,7 @@ BASE: dict[str, Json] = {
     "site": {
         "zone": "us-east-1a",
         "owner": "vision",
-        "image": "ami-0abc0000000000001",
+        "image": "ami-0f1e2d3c4b5a69788",
         "alerts": ["lab@example.org"],
     },
     "volumes": {"runs": {"size_gib": 200, "snapshots": "nightly"}},
@@ -103,3 +103,18 @@ def test_several_network_cards_in_a_given_network_or_with_ssh_are_said() -> None
     ssh = {"ssh": {"from": ["203.0.113.0/24"], "key": "lab"}}
     lines = advice(stack(site={**given, **ssh}, groups={"b": fabric}), NOW)
     assert [line.partition(":")[0] for line in lines] == ["site.network.subnet", "site.ssh"]
+
+
+def test_an_image_that_only_stands_in_is_said() -> None:
+    lines = advice(stack(site={"image": "ami-0abc0000000000003"}), NOW)
+    assert lines == (
+        "site.image: ami-0abc0000000000003 stands in for a real AMI; `nightshift pin` proposes one",
+    )
+
+
+def test_a_zone_with_a_letter_that_no_region_is_known_to_have_is_said() -> None:
+    assert advice(stack(site={"zone": "us-east-1f"}), NOW) == ()
+    lines = advice(stack(site={"zone": "us-east-1z"}), NOW)
+    assert lines == (
+        "site.zone: us-east-1z is an unusual zone; `nightshift doctor` says whether it is there",
+    )

@@ -11,10 +11,11 @@ from nightshift.settings.scope import Scope
 
 def findings(scope: Scope, now: datetime) -> list[Problem]:
     """Every problem across fields. `now` (UTC) is where the search for meeting shifts begins."""
-    return [
+    found = [
         *site.findings(scope),
         *storage.findings(scope),
         *group.findings(scope),
         *hardware.findings(scope),
         *meeting.findings(scope, now),
     ]
+    return [problem for problem in found if not scope.replaced(problem.path)]

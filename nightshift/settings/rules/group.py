@@ -59,17 +59,23 @@ def findings(scope: Scope) -> Iterator[Problem]:
         path: tuple[Step, ...] = ("groups", name)
         if group.timezone and (why := zones.zone_problem(group.timezone)):
             yield Problem((*path, "timezone"), why)
-        yield from _shifts(path, group)
+        yield from _days(path, group)
+        yield from _actions(path, scope.timely(name))
         yield from _times(path, group)
         yield from _volumes(path, group, scope)
         yield from _people(path, group)
         if group.job:
-            yield from _job((*path, "job"), group.job, group.volumes)
+            yield from _job((*path, "job"), group, group.job, scope)
 
 
-def _shifts(path: tuple[Step, ...], group: Group) -> Iterator[Problem]:
+def _days(path: tuple[Step, ...], group: Group) -> Iterator[Problem]:
     for index, shift in enumerate(group.shifts):
         yield from repeated((*path, "shifts", index, "days"), shift.days, "the day")
+
+
+def _actions(path: tuple[Step, ...], group: Group | None) -> Iterator[Problem]:
+    if group is None:
+        return
     try:
         compile_actions(shifts_of(group), "Etc/UTC", group.nodes)
     except PlanError as error:
@@ -93,12 +99,16 @@ def _volumes(path: tuple[Step, ...], group: Group, scope: Scope) -> Iterator[Pro
         known = scope.volume_names
         if known is not None and name not in known:
             yield Problem(at, no_such("volume", name, sorted(known), "volumes"))
-        elif group.nodes > 1 and name in scope.volumes and scope.volumes[name].per == "site":
+        elif group.nodes > 1 and scope.sound(("volumes", name), "per") and _of_site(scope, name):
             yield Problem(
                 at,
                 f'given "{name}", which one node can mount, but the group has nodes: {group.nodes}; '
                 f"write per: node in volumes.{name}, or take it out here",
             )
+
+
+def _of_site(scope: Scope, volume: str) -> bool:
+    return volume in scope.volumes and scope.volumes[volume].per == "site"
 
 
 def _people(path: tuple[Step, ...], group: Group) -> Iterator[Problem]:
@@ -110,14 +120,11 @@ def _people(path: tuple[Step, ...], group: Group) -> Iterator[Problem]:
             )
 
 
-def _job(path: tuple[Step, ...], job: Job, volumes: tuple[str, ...]) -> Iterator[Problem]:
+def _job(path: tuple[Step, ...], group: Group, job: Job, scope: Scope) -> Iterator[Problem]:
     yield from repeated((*path, "secrets"), job.secrets, "the secret")
     if job.repo.startswith("/"):
-        if not any(job.repo == f"/data/{name}" or job.repo.startswith(f"/data/{name}/") for name in volumes):
-            known = ", ".join(f"/data/{name}" for name in volumes) or "none, the group mounts no volume"
-            yield Problem(
-                (*path, "repo"), f'given "{job.repo}", expected a path on a volume of the group: {known}'
-            )
+        if scope.sound(path[:-1], "volumes"):
+            yield from _on_volume((*path, "repo"), job.repo, group.volumes)
         return
     if _has_login(job.repo):
         yield Problem(
@@ -125,10 +132,16 @@ def _job(path: tuple[Step, ...], job: Job, volumes: tuple[str, ...]) -> Iterator
             "holds a login, which would stand in clear text on every node; write the URL without it "
             "and put a token into Secrets Manager, named in secrets",
         )
-    if job.ref is None:
+    if job.ref is None and scope.sound(path, "repo"):
         yield Problem(
             (*path, "ref"), "missing, a Git URL needs a pinned commit or tag; add it, such as ref: 3f2c1d0"
         )
+
+
+def _on_volume(path: tuple[Step, ...], repo: str, volumes: tuple[str, ...]) -> Iterator[Problem]:
+    if not any(repo == f"/data/{name}" or repo.startswith(f"/data/{name}/") for name in volumes):
+        known = ", ".join(f"/data/{name}" for name in volumes) or "none, the group mounts no volume"
+        yield Problem(path, f'given "{repo}", expected a path on a volume of the group: {known}')
 
 
 def _has_login(url: str) -> bool:

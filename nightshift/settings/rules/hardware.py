@@ -19,6 +19,9 @@ from nightshift.settings.to_plan import capacity_plan, instant
 
 _FIELD = re.compile(r"(?P<field>tier|types|efa)(?: (?P<name>\S+))?: (?P<says>.*)", re.DOTALL)
 
+_ANYWHERE = ("us-east-1", "us-west-2", "eu-west-1")
+_FAR = "2099-12-31T00:00Z"
+
 
 def findings(scope: Scope) -> Iterator[Problem]:
     """Problems of the groups' machines."""
@@ -27,22 +30,53 @@ def findings(scope: Scope) -> Iterator[Problem]:
         path: tuple[Step, ...] = ("groups", name)
         yield from _runtime(path, group)
         timely = list(_times(path, group))
-        choice = list(_choice(path, group))
-        yield from [*timely, *choice]
-        if timely or choice or scope.region not in REGIONS:
+        yield from [*timely, *_choice(path, group, scope)]
+        if (group.tier is None) == (group.types is None) or not scope.sound(path, "tier", "types"):
             continue
-        try:
-            plan = capacity_plan(scope.region, group)
-        except PlanError as error:
-            yield from (_placed(path, why, group) for why in error.problems)
-            continue
-        architectures.setdefault(plan.arch, []).append(name)
-        yield from _cards(path, group, plan)
+        plans, wrong = _resolved(_regions(scope), _variants(path, group, scope, timely=not timely))
+        yield from (_placed(path, why, group) for why in wrong)
+        if plans:
+            architectures.setdefault(plans[0].arch, []).append(name)
+            yield from _cards(path, group, plans)
     yield from _one_image(architectures)
 
 
-def _choice(path: tuple[Step, ...], group: Group) -> Iterator[Problem]:
-    if group.tier is None and group.types is None:
+def _regions(scope: Scope) -> tuple[str, ...]:
+    """The region; where it isn't known, some: what holds in all of them holds anywhere."""
+    return (scope.region,) if scope.region in REGIONS else _ANYWHERE
+
+
+def _variants(path: tuple[Step, ...], group: Group, scope: Scope, *, timely: bool) -> list[Group]:
+    """The group in each way that the file may mean it, without what was found wrong already."""
+    if group.efa and group.nodes == 1:
+        group = group.model_copy(update={"efa": False})
+    if not scope.sound(path, "capacity"):
+        return [group.model_copy(update={"capacity": word}) for word in ("on-demand", "spot")]
+    if not timely and isinstance(group.capacity, CapacityBlock):
+        block = group.capacity.model_copy(update={"starts": None, "ends": _FAR})
+        return [group.model_copy(update={"capacity": block})]
+    return [group]
+
+
+def _resolved(
+    regions: tuple[str, ...], variants: list[Group]
+) -> tuple[tuple[CapacityPlan, ...], tuple[str, ...]]:
+    """A plan for each, or the problems that all have in common."""
+    plans, wrong = [], []
+    for group in variants:
+        for region in regions:
+            try:
+                plans.append(capacity_plan(region, group))
+            except PlanError as error:
+                wrong.append(error.problems)
+    if not wrong:
+        return tuple(plans), ()
+    common = () if plans else tuple(why for why in wrong[0] if all(why in each for each in wrong))
+    return (), common
+
+
+def _choice(path: tuple[Step, ...], group: Group, scope: Scope) -> Iterator[Problem]:
+    if group.tier is None and group.types is None and scope.sound(path, "tier", "types"):
         yield Problem(
             (*path, "tier"), f"missing, expected one of {', '.join(TIERS)}; add it, or a list as types"
         )
@@ -50,12 +84,13 @@ def _choice(path: tuple[Step, ...], group: Group) -> Iterator[Problem]:
         yield Problem(
             (*path, "types"), "stands beside tier, but a group has one of the two; take one of them out"
         )
-    if group.efa and group.nodes == 1:
+    counted = scope.sound(path, "nodes")
+    if group.efa and group.nodes == 1 and counted:
         yield Problem(
             (*path, "efa"),
             "given true, but EFA joins nodes and the group has one; take it out or raise nodes",
         )
-    if isinstance(group.capacity, Mix) and group.capacity.on_demand_base > group.nodes:
+    if isinstance(group.capacity, Mix) and group.capacity.on_demand_base > group.nodes and counted:
         yield Problem(
             (*path, "capacity", "on_demand_base"),
             f"given {group.capacity.on_demand_base}, but the group has nodes: {group.nodes}; lower it",
@@ -97,11 +132,11 @@ def _runtime(path: tuple[Step, ...], group: Group) -> Iterator[Problem]:
         yield Problem((*path, "runtime"), why.removeprefix("runtime: "))
 
 
-def _cards(path: tuple[Step, ...], group: Group, plan: CapacityPlan) -> Iterator[Problem]:
+def _cards(path: tuple[Step, ...], group: Group, plans: tuple[CapacityPlan, ...]) -> Iterator[Problem]:
     runtime = RUNTIMES.get(group.runtime)
     if runtime is None:
         return
-    kinds = [instance_type(name) for name in plan.types]
+    kinds = [instance_type(name) for name in plans[0].types if all(name in plan.types for plan in plans)]
     unfit = [kind for kind in kinds if not runtime.runs_on(kind.compute_capability)]
     if not unfit:
         return

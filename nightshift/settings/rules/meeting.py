@@ -25,12 +25,19 @@ def findings(scope: Scope, now: datetime) -> Iterator[Problem]:
         return
     timed = {
         name: group
-        for name, group in sorted(scope.groups.items())
-        if zones.zone_problem(zone_of(site, group)) is None
+        for name, group in ((name, scope.timely(name)) for name in sorted(scope.groups))
+        if group is not None and _zoned(scope, name) and zones.zone_problem(zone_of(site, group)) is None
     }
     yield from _sharing(site, timed, scope, now)
     for name, group in timed.items():
-        yield from _block(site, name, group)
+        if scope.sound(("groups", name), "capacity", "drain"):
+            yield from _block(site, name, group)
+
+
+def _zoned(scope: Scope, name: str) -> bool:
+    """Whether the zone in which the group's shifts are read is the file's own."""
+    own = scope.groups[name].timezone is not None
+    return scope.sound(("groups", name), "timezone") and (own or scope.sound(("site",), "timezone"))
 
 
 def _sharing(site: Site, groups: dict[str, Group], scope: Scope, now: datetime) -> Iterator[Problem]:
@@ -45,7 +52,12 @@ def _sharing(site: Site, groups: dict[str, Group], scope: Scope, now: datetime) 
 
 
 def _pools(scope: Scope) -> frozenset[str]:
-    return frozenset(name for name, volume in scope.volumes.items() if volume.per == "node")
+    """Volumes with one writer each, and those that may be."""
+    return frozenset(
+        name
+        for name, volume in scope.volumes.items()
+        if volume.per == "node" or not scope.sound(("volumes", name), "per")
+    )
 
 
 def _may_meet(one: VolumeUser, two: VolumeUser) -> bool:

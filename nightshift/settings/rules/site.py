@@ -28,7 +28,7 @@ def findings(scope: Scope) -> Iterator[Problem]:
         yield Problem(("region",), why.removeprefix("region: "))
     if scope.site is None:
         return
-    if scope.region and (why := zone_problem(scope.site.zone, scope.region)):
+    if scope.region in REGIONS and (why := zone_problem(scope.site.zone, scope.region)):
         yield Problem(("site", "zone"), why)
     if why := zones.zone_problem(scope.site.timezone):
         yield Problem(("site", "timezone"), why)

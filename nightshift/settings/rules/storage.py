@@ -15,7 +15,8 @@ def findings(scope: Scope) -> Iterator[Problem]:
     """The volumes' problems."""
     takers: dict[str, str] = {}
     for name, volume in sorted(scope.volumes.items()):
-        yield from _gp3(name, volume) if volume.type == "gp3" else _io2(name, volume)
+        if scope.sound(("volumes", name), "type"):
+            yield from _gp3(name, volume, scope) if volume.type == "gp3" else _io2(name, volume)
         yield from _origin(name, volume, takers)
         policies = scope.policy_names
         if volume.snapshots and policies is not None and volume.snapshots not in policies:
@@ -24,7 +25,7 @@ def findings(scope: Scope) -> Iterator[Problem]:
         yield from _users(name, volume, scope)
 
 
-def _gp3(name: str, volume: Volume) -> Iterator[Problem]:
+def _gp3(name: str, volume: Volume, scope: Scope) -> Iterator[Problem]:
     iops = volume.iops if volume.iops is not None else limits.GP3_IOPS.least
     at = ("volumes", name, "iops")
     most = max(limits.GP3_IOPS.least, limits.GP3_IOPS_PER_GIB.value * volume.size_gib)
@@ -37,7 +38,7 @@ def _gp3(name: str, volume: Volume) -> Iterator[Problem]:
             "lower it or raise size_gib",
         )
     fastest = iops // limits.GP3_IOPS_PER_THROUGHPUT.value
-    if volume.throughput and volume.throughput > fastest:
+    if volume.throughput and volume.throughput > fastest and scope.sound(("volumes", name), "iops"):
         yield Problem(
             ("volumes", name, "throughput"),
             f"given {volume.throughput}, gp3 allows a quarter of iops, here {fastest}; "
