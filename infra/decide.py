@@ -17,7 +17,13 @@ from infra.volumes import VolumeUnit, volume_units
 from nightshift.plan import names
 from nightshift.plan.calendar import Calendar
 from nightshift.plan.capacity import CapacityPlan
-from nightshift.plan.changes import changed_actions, near_firings, running_conflicts, wake_hint
+from nightshift.plan.changes import (
+    changed_actions,
+    near_firings,
+    running_conflicts,
+    wake_end_hint,
+    wake_hint,
+)
 from nightshift.plan.errors import PlanError
 from nightshift.plan.override import action_start_times
 from nightshift.plan.shifts import compile_actions
@@ -72,6 +78,7 @@ def decide(stack: Stack, live: LiveSite) -> Decision:
     problems += [
         *found.problems,
         *_plain_disks(found, live),
+        *_other_pools(stack, live),
         *_lost_sources(stack, found, live),
         *running_conflicts({name: group.nodes for name, group in stack.groups.items()}, live.groups),
         *network_problems(stack.site.zone, network, live),
@@ -126,6 +133,22 @@ def _plain_disks(found: Reconciliation, live: LiveSite) -> Iterator[str]:
             yield (
                 f"volume \"{name}\": {volume_id} isn't encrypted, and AWS can't encrypt a volume in place; "
                 "make a snapshot of it and write from: snap-... instead of adopt"
+            )
+
+
+def _other_pools(stack: Stack, live: LiveSite) -> Iterator[str]:
+    """A volume of the site can't become one of a pool, nor back: nodes find it by its index."""
+    for each in live.volumes:
+        volume = each.volume
+        wanted = stack.volumes.get(volume.name)
+        if wanted is None or wanted.adopt == volume.id or volume.site != stack.name:
+            continue
+        made = "node" if each.pooled else "site"
+        if wanted.per != made:
+            yield (
+                f'volume "{volume.name}": {volume.id} was made with per: {made}, the file gives per: '
+                f"{wanted.per}; put per: {made} back, or run `nightshift retire {volume.name}` and write "
+                "from: with the snapshot that it makes"
             )
 
 
@@ -198,7 +221,14 @@ def _warnings(stack: Stack, groups: dict[str, GroupDecision], live: LiveSite) ->
         stands = name in live.groups
         if stands:
             yield from (f"groups.{name}: {why}" for why in near_firings(before, actions, live.now))
+            if ending := wake_end_hint(name, decided.calendar, live.wake_ends.get(name), live.now):
+                yield _with_stack(ending, name, stack.name)
         running = live.groups[name].desired if stands else 0
         hint = wake_hint(name, decided.calendar, running, live.now)
         if hint and (not stands or changed_actions(before, actions) != ((), ())):
-            yield hint.replace(f"nightshift wake {name}", f"nightshift wake {name} --stack {stack.name}")
+            yield _with_stack(hint, name, stack.name)
+
+
+def _with_stack(hint: str, group: str, stack: str) -> str:
+    """The verb as it must be said here."""
+    return hint.replace(f"nightshift wake {group}", f"nightshift wake {group} --stack {stack}")

@@ -46,7 +46,8 @@ class LiveSite:
     """All that the program knows of what stands. `now` is AWS's clock, not this machine's.
 
     `groups` counts the nodes that aren't leaving yet. `actions` has the regular scheduled actions of each
-    declared group. `snapshots` gives the GiB of those that the stack file starts volumes from.
+    declared group, `wake_ends` when the one-off down of a wake fires. `snapshots` gives the GiB of those
+    that the stack file starts volumes from.
     """
 
     account: str
@@ -56,6 +57,7 @@ class LiveSite:
     volumes: tuple[FoundVolume, ...] = ()
     groups: Mapping[str, RunningGroup] = field(default_factory=dict)
     actions: Mapping[str, tuple[Action, ...]] = field(default_factory=dict)
+    wake_ends: Mapping[str, datetime] = field(default_factory=dict)
     snapshots: Mapping[str, int] = field(default_factory=dict)
     overrides: Mapping[str, Override] = field(default_factory=dict)
     rules: tuple[LiveRule, ...] = ()
@@ -111,7 +113,8 @@ class _Reader:
             parts={**found, **group_parts},
             volumes=tuple(volumes.result()),
             groups=live_groups,
-            actions=actions.result(),
+            actions=actions.result()[0],
+            wake_ends=actions.result()[1],
             snapshots=snapshots.result(),
             overrides=words,
             rules=tuple(read_rules(ec2, fences)),
@@ -137,15 +140,20 @@ class _Reader:
                     )
         return groups, parts
 
-    def _actions(self) -> dict[str, tuple[Action, ...]]:
+    def _actions(self) -> tuple[dict[str, tuple[Action, ...]], dict[str, datetime]]:
         groups = {names.group_name(self._stack.name, group): group for group in self._stack.groups}
         found: dict[str, list[Action]] = defaultdict(list)
+        ends: dict[str, datetime] = {}
         for page in pages(self._clients["autoscaling"], "describe_scheduled_actions"):
             for item in page["ScheduledUpdateGroupActions"]:
                 group = groups.get(item["AutoScalingGroupName"])
-                if group is not None and item["ScheduledActionName"] != WAKE_END:
+                if group is None:
+                    continue
+                if item["ScheduledActionName"] != WAKE_END:
                     found[group].append(_action(item))
-        return {group: tuple(actions) for group, actions in found.items()}
+                elif item.get("StartTime"):
+                    ends[group] = item["StartTime"]
+        return {group: tuple(actions) for group, actions in found.items()}, ends
 
     def _roles(self) -> list[LivePart]:
         wanted = self._role_names("role")

@@ -42,10 +42,14 @@ class LiveRule:
 
 @dataclass(frozen=True)
 class FoundVolume:
-    """A live volume as `plan` wants it, and what only the program needs to know of it."""
+    """A live volume as `plan` wants it, and what only the program needs to know of it.
+
+    `pooled` says that it was made for `per: node`.
+    """
 
     volume: LiveVolume
     encrypted: bool
+    pooled: bool = False
 
 
 @dataclass(frozen=True)
@@ -157,13 +161,13 @@ def _volume(item: Raw) -> FoundVolume:
     volume = LiveVolume(
         id=str(item["VolumeId"]),
         name=tags.get(names.TAG_VOLUME, ""),
-        index=int(index) if index.isdigit() else 0,
+        index=int(index) if index.isdecimal() else 0,
         zone=str(item["AvailabilityZone"]),
         size_gib=int(item["Size"]),
         state=item["State"],
         site=tags.get(names.TAG_SITE),
     )
-    return FoundVolume(volume, bool(item.get("Encrypted")))
+    return FoundVolume(volume, bool(item.get("Encrypted")), names.TAG_INDEX in tags)
 
 
 def read_snapshots(ec2: Any, ids: Iterable[str]) -> dict[str, int]:

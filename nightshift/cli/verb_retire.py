@@ -89,7 +89,7 @@ def _candidate(item: Mapping[str, Any]) -> Candidate:
     index = tags.get(names.TAG_INDEX, "0")
     return Candidate(
         str(item["VolumeId"]),
-        int(index) if index.isdigit() else 0,
+        int(index) if index.isdecimal() else 0,
         int(item["Size"]),
         str(item["AvailabilityZone"]),
         holders[0] if holders else None,

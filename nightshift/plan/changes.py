@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 
 from nightshift.plan.calendar import Calendar
 from nightshift.plan.instants import local_text, zone_of
-from nightshift.plan.override import next_firing
+from nightshift.plan.override import next_firing, wake_end
 from nightshift.plan.shifts import Action
 
 NEAR = timedelta(minutes=5)
@@ -80,6 +80,25 @@ def wake_hint(group: str, calendar: Calendar, running: int, now: datetime) -> st
     return (
         f"group {group} is inside a shift and down: shifts act at their start; "
         f"`nightshift wake {group}{until}` starts it now"
+    )
+
+
+def wake_end_hint(group: str, calendar: Calendar, live: datetime | None, now: datetime) -> str | None:
+    """What to say when a deploy changes the shifts under a wake, so that it would end at another time.
+
+    `live` is when the wake's one-off down fires, None without one.
+    """
+    override = calendar.override
+    if override is None or override.state != "up" or not override.in_force(now):
+        return None
+    wanted = wake_end(calendar)
+    if live == (wanted.start_time if wanted else None):
+        return None
+    until = local_text(override.until, zone_of(calendar.zone))
+    why = f"ends in the middle of a shift ({until})" if live else f"has nothing that ends it ({until})"
+    return (
+        f"group {group} is awake, and with these shifts its wake {why}; "
+        f"run `nightshift wake {group} --until {override.until:%Y-%m-%dT%H:%MZ}` after the deploy"
     )
 
 

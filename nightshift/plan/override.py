@@ -134,14 +134,14 @@ def _verb(
         if old.get(action.name) != new.get(action.name):
             start = new.get(action.name) or next_firing(action, now + _SECOND)
             puts.append(ActionPut(action.name, action.recurrence, action.time_zone, action.desired, start))
-    one_off = _wake_end(after)
+    one_off = wake_end(after)
     if one_off:
         puts.append(one_off)
-    had = calendar.override and calendar.override.in_force(now) and _wake_end(calendar)
+    had = calendar.override and calendar.override.in_force(now) and wake_end(calendar)
     return VerbPlan(wanted, tuple(puts), (WAKE_END,) if had and not one_off else (), desired, tuple(says))
 
 
-def _wake_end(calendar: Calendar) -> ActionPut | None:
+def wake_end(calendar: Calendar) -> ActionPut | None:
     """The one-off down of a wake, unless a shift contains its end or a regular down fires right then."""
     override = calendar.override
     if override is None or override.state != "up":

@@ -11,6 +11,7 @@ import pytest
 from infra.decide import Refused, decide
 from infra.live import LiveSite
 from infra.live_ec2 import LivePart
+from nightshift.plan.calendar import Override
 from nightshift.plan.changes import RunningGroup
 from nightshift.plan.shifts import Action
 from tests.infra.support.samples import lab, nothing_alive, parts, running, volume
@@ -157,3 +158,40 @@ def test_an_action_that_changes_near_its_turn_is_warned_about() -> None:
     warned = [said for said in decide(lab(), live).warnings if "of its turn" in said]
     assert len(warned) == 1
     assert warned[0].startswith("groups.vit: action up-2000 changes within 5 minutes")
+
+
+@pytest.mark.parametrize(("made", "given"), [("site", "node"), ("node", "site")])
+def test_a_volume_of_the_site_and_one_of_a_pool_never_become_each_other(made: str, given: str) -> None:
+    def change(raw: dict[str, Any]) -> None:
+        raw["nightshift:volumes"]["scratch"] = {"size_gib": 100, "per": given}
+
+    live = volume("scratch", 7, pooled=made == "node")
+    (said,) = problems(nothing_alive(volumes=(live,)), change)
+    assert f"{live.volume.id} was made with per: {made}, the file gives per: {given}" in said
+    assert "nightshift retire scratch" in said
+
+
+@pytest.mark.parametrize(
+    ("end", "until", "said"),
+    [
+        (None, datetime(2026, 12, 1, 3, tzinfo=UTC), "has nothing that ends it"),
+        (datetime(2026, 11, 30, 14, tzinfo=UTC), datetime(2026, 11, 30, 14, tzinfo=UTC), "middle of a shift"),
+        (datetime(2026, 12, 1, 3, tzinfo=UTC), datetime(2026, 12, 1, 3, tzinfo=UTC), None),
+        (None, datetime(2026, 11, 30, 14, tzinfo=UTC), None),
+    ],
+)
+def test_a_shift_edited_under_a_wake_says_when_the_wake_would_end_otherwise(
+    end: datetime | None, until: datetime, said: str | None
+) -> None:
+    live = nothing_alive(
+        groups=running(vit=1, desk=0),
+        overrides={"vit": Override("up", until)},
+        wake_ends={"vit": end} if end else {},
+    )
+    found = [why for why in decide(lab(), live).warnings if "wake" in why and "group vit" in why]
+    if said is None:
+        assert found == []
+    else:
+        (told,) = found
+        assert said in told
+        assert f"nightshift wake vit --stack lab --until {until:%Y-%m-%dT%H:%MZ}" in told

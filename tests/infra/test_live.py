@@ -206,6 +206,7 @@ def test_groups_are_read_with_their_nodes_and_regular_actions() -> None:
     assert live.groups == {"vit": RunningGroup(running=2, desired=2)}
     assert live.import_id("group-vit") == "nightshift-lab-vit"
     assert live.actions == {"vit": (Action("up-2000", "0 20 * * MON", "Asia/Shanghai", 2),)}
+    assert live.wake_ends == {"vit": datetime(2099, 1, 1, tzinfo=UTC)}
 
 
 def test_what_has_a_name_of_its_own_is_found_by_it() -> None:

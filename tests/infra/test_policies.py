@@ -6,8 +6,11 @@ from dataclasses import replace
 
 import pytest
 
-from infra.policies import NodeScope, node_policy
+from infra.identity import identity_spec
+from infra.options import SiteContext
+from infra.policies import NodeScope, node_policy, size_problem
 from nightshift.emulator.cloud.iam import Ask, Verdict, judge
+from nightshift.settings import from_config
 
 ACCOUNT, REGION = "123456789012", "us-east-1"
 ME, OTHER = "i-0aaaaaaaaaaaaaaa1", "i-0bbbbbbbbbbbbbbb2"
@@ -231,3 +234,27 @@ def test_a_node_reads_the_secrets_that_its_job_names() -> None:
         ask("secretsmanager:GetSecretValue", arn("secretsmanager", "secret:lab/wandb-prod-a1B2c3")) == "none"
     )
     assert ask("secretsmanager:GetSecretValue", arn("secretsmanager", "secret:lab/other-a1B2c3")) == "none"
+
+
+@pytest.mark.parametrize("partition", ["aws", "aws-cn", "aws-us-gov"])
+def test_no_stack_file_that_check_accepts_makes_a_policy_too_long_for_iam(partition: str) -> None:
+    longest = "x" * 20
+    group = {
+        "types": ["g5.2xlarge"],
+        "shifts": [{"days": ["mon"], "from": "09:00", "to": "18:00"}],
+        "volumes": [f"v{index:02d}{'v' * 17}" for index in range(11)],
+        "job": {
+            "repo": "git@h:r",
+            "ref": "v1",
+            "run": "r",
+            "secrets": [f"{n:02d}{'s' * 126}" for n in range(20)],
+        },
+    }
+    raw = {
+        "aws:region": "ap-northeast-1",
+        "nightshift:site": {"zone": "ap-northeast-1a", "owner": "o", "image": "ami-0123456789abcdef0"},
+        "nightshift:volumes": {name: {"size_gib": 10} for name in group["volumes"]},
+        "nightshift:groups": {longest: group},
+    }
+    site = SiteContext(longest, "ap-northeast-1", "123456789012", "ap-northeast-1a", "o", partition)
+    assert size_problem(identity_spec(from_config(raw, longest), longest, site).scope) is None

@@ -79,7 +79,7 @@ def parts(*found: LivePart) -> dict[str, LivePart]:
 
 def volume(name: str, number: int = 1, **other: Any) -> FoundVolume:
     """A live volume of the lab."""
-    encrypted = other.pop("encrypted", True)
+    encrypted, pooled = other.pop("encrypted", True), other.pop("pooled", False)
     known: dict[str, Any] = {
         "id": f"vol-{number:017x}",
         "name": name,
@@ -90,7 +90,7 @@ def volume(name: str, number: int = 1, **other: Any) -> FoundVolume:
         "site": STACK,
         **other,
     }
-    return FoundVolume(LiveVolume(**known), encrypted)
+    return FoundVolume(LiveVolume(**known), encrypted, pooled)
 
 
 def running(**nodes: int) -> dict[str, RunningGroup]:
