@@ -1,0 +1,33 @@
+"""Numbers and names on docs/operate.md are those of the code."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from infra.node_group import DELETE_MARGIN_MIN
+from nightshift.plan import names
+from nightshift.plan.quotas import QUOTA_CODES
+from nightshift.settings.group import Group
+
+PAGE = (Path(__file__).parents[2] / "docs" / "operate.md").read_text(encoding="utf-8")
+
+
+def test_every_quota_has_its_link() -> None:
+    assert all(f"/ec2/quotas/{code})" in PAGE for code in QUOTA_CODES.values())
+
+
+def test_the_longest_wait_of_a_destroy_is_as_said() -> None:
+    waits = [int(Group.model_fields[name].default.removesuffix("m")) for name in ("boot", "drain")]
+    said = f"`boot` + `drain` + {DELETE_MARGIN_MIN} minutes at most, {sum(waits) + DELETE_MARGIN_MIN} with the defaults"
+    assert said in PAGE
+
+
+def test_the_tag_of_the_budget_is_the_one_that_everything_carries() -> None:
+    assert f"TagKey={names.TAG_SITE},Status=Active" in PAGE
+
+
+def test_the_data_bucket_is_called_so() -> None:
+    assert "`nightshift-mylab-data-...`" in PAGE
+    assert names.bucket_name("mylab", "data", "123456789012", "us-east-1").startswith(
+        "nightshift-mylab-data-"
+    )
