@@ -18,8 +18,8 @@ def test_every_quota_has_its_link() -> None:
 
 def test_the_longest_wait_of_a_destroy_is_as_said() -> None:
     waits = [int(Group.model_fields[name].default.removesuffix("m")) for name in ("boot", "drain")]
-    said = f"`boot` + `drain` + {DELETE_MARGIN_MIN} minutes at most, {sum(waits) + DELETE_MARGIN_MIN} with the defaults"
-    assert said in PAGE
+    whole = sum(waits) + DELETE_MARGIN_MIN
+    assert f"`boot` + `drain` + {DELETE_MARGIN_MIN} minutes at most, {whole} with the defaults" in PAGE
 
 
 def test_the_tag_of_the_budget_is_the_one_that_everything_carries() -> None:
