@@ -13,10 +13,12 @@ import boto3
 import pytest
 from botocore import xform_name
 
+from nightshift.emulator.cloud.iam import Ask, judge
 from nightshift.emulator.cloud.process import start_cloud
 from nightshift.emulator.cloud.resources_s3 import ACTIONS as S3_ACTIONS
 from nightshift.emulator.engine.toolchain import ensure_toolchain
 from nightshift.emulator.engine.workspace import Workspace
+from nightshift.plan import names
 
 ROOT = Path(__file__).parents[2]
 FILE = ROOT / "docs" / "deployer-policy.json"
@@ -99,6 +101,71 @@ def test_what_aws_checks_besides_is_allowed(action: str) -> None:
 @pytest.mark.parametrize("action", ["iam:AttachRolePolicy", "iam:CreateUser", "ec2:TerminateInstances"])
 def test_what_no_deployment_needs_is_not_allowed(action: str) -> None:
     assert not allowed(action)
+
+
+def verdict(action: str, arn: str, **context: str) -> str:
+    """What IAM says to one action on one resource."""
+    documents = [json.loads(FILE.read_text(encoding="utf-8"))]
+    asked = {key: [value] for key, value in context.items()}
+    return judge(documents, Ask(action, arn, asked, "arn:aws:iam::123456789012:user/ada"))
+
+
+ROLE = f"arn:aws:iam::123456789012:role/{names.role_name('lab', 'us-east-1', 'vit')}"
+OURS = (
+    (
+        "autoscaling:SetDesiredCapacity",
+        "arn:aws:autoscaling:us-east-1:123456789012:autoScalingGroup:7c1f:autoScalingGroupName/"
+        + names.group_name("lab", "vit"),
+    ),
+    ("iam:CreateRole", ROLE),
+    ("iam:CreateInstanceProfile", ROLE.replace(":role/", ":instance-profile/")),
+    (
+        "s3:PutObject",
+        f"arn:aws:s3:::{names.bucket_name('lab', 'data', '123456789012', 'us-east-1')}/overrides/vit.json",
+    ),
+    ("s3:ListBucket", f"arn:aws:s3:::{names.bucket_name('lab', 'artifacts', '123456789012', 'us-east-1')}"),
+    ("sns:CreateTopic", f"arn:aws:sns:us-east-1:123456789012:{names.topic_name('lab')}"),
+    ("logs:CreateLogGroup", f"arn:aws:logs:us-east-1:123456789012:log-group:{names.log_group_name('lab')}"),
+    (
+        "cloudwatch:PutMetricAlarm",
+        f"arn:aws:cloudwatch:us-east-1:123456789012:alarm:{names.no_capacity_alarm('lab', 'vit')}",
+    ),
+    (
+        "cloudwatch:PutDashboard",
+        f"arn:aws:cloudwatch::123456789012:dashboard/{names.dashboard_name('lab', 'us-east-1')}",
+    ),
+    ("budgets:ModifyBudget", f"arn:aws:budgets::123456789012:budget/{names.budget_name('lab', 'us-east-1')}"),
+)
+OTHERS = (
+    ("s3:DeleteObject", "arn:aws:s3:::payroll/2026.csv"),
+    ("iam:PutRolePolicy", "arn:aws:iam::123456789012:role/admin"),
+    (
+        "autoscaling:DeleteAutoScalingGroup",
+        "arn:aws:autoscaling:us-east-1:1:autoScalingGroup:7c1f:autoScalingGroupName/web",
+    ),
+    ("sns:DeleteTopic", "arn:aws:sns:us-east-1:123456789012:pager"),
+    ("ec2:DeleteVolume", "arn:aws:ec2:us-east-1:123456789012:volume/vol-0abc0000000000001"),
+)
+
+
+@pytest.mark.parametrize(("action", "arn"), OURS)
+def test_what_bears_a_name_of_ours_may_be_made(action: str, arn: str) -> None:
+    assert verdict(action, arn) == "allow"
+
+
+@pytest.mark.parametrize(("action", "arn"), OTHERS)
+def test_what_bears_another_name_is_out_of_reach(action: str, arn: str) -> None:
+    assert verdict(action, arn) != "allow"
+
+
+def test_roles_go_to_instances_and_to_no_function() -> None:
+    assert verdict("iam:PassRole", ROLE, **{"iam:PassedToService": "ec2.amazonaws.com"}) == "allow"
+    assert verdict("iam:PassRole", ROLE, **{"iam:PassedToService": "lambda.amazonaws.com"}) != "allow"
+
+
+def test_a_volume_of_a_site_may_be_retired() -> None:
+    volume = "arn:aws:ec2:us-east-1:123456789012:volume/vol-0abc0000000000001"
+    assert verdict("ec2:DeleteVolume", volume, **{"aws:ResourceTag/nightshift:site": "lab"}) == "allow"
 
 
 def test_roles_are_handed_to_two_services_only() -> None:
