@@ -17,6 +17,7 @@ import torch.distributed as dist
 from torch.distributed.checkpoint.api import CheckpointException
 
 from nightshift.training.errors import SaveError
+from nightshift.training.old_torch import speak_to_the_first_of_the_group
 
 T = TypeVar("T")
 SAVING_PATIENCE = timedelta(minutes=30)  # collectives of the background wait for the slowest disk
@@ -100,6 +101,7 @@ def find_ranks(root: Path) -> Ranks:
     if not (dist.is_available() and dist.is_initialized()):
         return Ranks(Team(), Team(), 0, 1, True)
     everyone = list(range(dist.get_world_size()))
+    speak_to_the_first_of_the_group()
     control = Team(dist.get_rank(), len(everyone), _gloo(everyone))
     homes = control.gather(_home())
     nodes = sorted(set(homes), key=homes.index)
