@@ -1,4 +1,4 @@
-"""What this machine has: Python, Pulumi, Go, Git."""
+"""What this machine has: Python, Pulumi, Go, Git, the AWS CLI."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _SECONDS = 20
 
 def machine(env: Mapping[str, str], which: Callable[[str], str | None] = shutil.which) -> list[Finding]:
     """Findings that need no network."""
-    return [_python(sys.version_info[:2]), *_engine(env, which), _git(which)]
+    return [_python(sys.version_info[:2]), *_engine(env, which), _git(which), _aws(which)]
 
 
 def _python(version: tuple[int, ...]) -> Finding:
@@ -50,6 +50,15 @@ def _git(which: Callable[[str], str | None]) -> Finding:
     if git:
         return Finding("ok", "git", _version([git, "--version"]))
     return Finding("warn", "git", "not installed", "install it to keep stack files under version control")
+
+
+def _aws(which: Callable[[str], str | None]) -> Finding:
+    aws = which("aws")
+    if aws:
+        return Finding("ok", "aws cli", _version([aws, "--version"]))
+    return Finding(
+        "warn", "aws cli", "not installed", "install it to log in by SSO and to reach nodes by SSM"
+    )
 
 
 def _version(command: list[str]) -> str:

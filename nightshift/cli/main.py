@@ -11,7 +11,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 if TYPE_CHECKING:
     from nightshift.cli.answer import Answer
@@ -77,22 +77,43 @@ def _guarded(argv: list[str]) -> int:
         return 1
 
 
+class _Parser(argparse.ArgumentParser):
+    """A verb's words; wrong ones are an error like any other, so that it can be JSON too."""
+
+    def __init__(self, verb: str, says: str | None) -> None:
+        super().__init__(
+            f"nightshift {verb}",
+            description=says,
+            epilog=EPILOG,
+            formatter_class=lambda prog: argparse.HelpFormatter(prog, width=80),
+        )
+
+    def error(self, message: str) -> NoReturn:
+        """Raises UsageError."""
+        from nightshift.cli.errors import UsageError
+
+        raise UsageError(f"{message}", f"see `{self.prog} --help`")
+
+
 def run(argv: list[str], context: Context | None = None) -> int:
     """One verb, from its words to its exit status."""
     verb = argv[0] if argv else ""
     if verb not in VERBS:
-        return _no_verb(verb)
+        return _no_verb(verb, "--json" in argv)
     module = import_module(f"nightshift.cli.verb_{verb}")
     if verb == "rehearse":
         gc.enable()
-    parser = argparse.ArgumentParser(f"nightshift {verb}", description=module.__doc__, epilog=EPILOG)
+    parser = _Parser(verb, module.__doc__)
     parser.add_argument("-s", "--stack", help="stack name; default: the selected or only one")
     parser.add_argument("--json", action="store_true", help="the answer as JSON on stdout")
     module.options(parser)
-    args = parser.parse_args(argv[1:])
     from nightshift.cli.context import Context
     from nightshift.cli.errors import CliError
 
+    try:
+        args = parser.parse_args(argv[1:])
+    except CliError as error:
+        return _failed(error, "--json" in argv)
     try:
         here = context or Context(cwd=_folder())
         answer: Answer = module.run(args, here)
@@ -115,9 +136,7 @@ def _folder() -> Path:
         raise UsageError("the current folder is gone: go to the project's folder") from None
 
 
-def _no_verb(verb: str) -> int:
-    from difflib import get_close_matches
-
+def _no_verb(verb: str, as_json: bool) -> int:
     width = max(map(len, VERBS)) + 2
     listed = "\n".join(f"  {name:<{width}}{says}" for name, says in VERBS.items())
     if verb in {"-h", "--help", "help"}:
@@ -128,11 +147,24 @@ def _no_verb(verb: str) -> int:
 
         print(f"nightshift {version('nightshift')}")
         return 0
-    close = get_close_matches(verb, VERBS, 1)
-    hint = f"; did you mean {close[0]}?" if close else ""
-    said = f"no verb {verb!r}{hint}" if verb else "which verb?"
+    said = _said(verb)
+    if as_json:
+        from nightshift.cli.errors import UsageError
+
+        return _failed(UsageError(said, f"verbs: {', '.join(VERBS)}"), as_json)
     print(f"nightshift: {said}\n\n{listed}\n\n{EPILOG}", file=sys.stderr)
     return 2
+
+
+def _said(verb: str) -> str:
+    from difflib import get_close_matches
+
+    if not verb:
+        return "which verb?"
+    if verb.startswith("-"):
+        return f"which verb? It stands before {verb}"
+    close = get_close_matches(verb, VERBS, 1)
+    return f"no verb {verb!r}{f'; did you mean {close[0]}?' if close else ''}"
 
 
 def _known(error: Exception) -> CliError | None:

@@ -40,7 +40,9 @@ def choose(start: Path, asked: str | None, env: Mapping[str, str]) -> StackFile:
         asked or env.get("PULUMI_STACK") or _selected(root, env) or (names[0] if len(names) == 1 else None)
     )
     if wanted is None:
-        raise UsageError(f"which stack? Say --stack with one of: {_listed(names)}")
+        raise UsageError(f"which stack? Say --stack NAME: {_listed(names)}")
+    if wanted not in names and (name := _of_path(wanted)) in names:
+        raise UsageError(f"--stack takes a name, not a file: say --stack {name}")
     if wanted not in names:
         raise UsageError(f"no stack {wanted!r}: {_listed(names)}. {_hint(wanted, names)}".rstrip())
     return StackFile(wanted, root / "stacks" / f"Pulumi.{wanted}.yaml", root)
@@ -57,17 +59,42 @@ def _hint(wanted: str, names: Sequence[str]) -> str:
     return f"Did you mean {close[0]}?" if close else ""
 
 
+def _of_path(wanted: str) -> str:
+    """The stack that a path to its file means."""
+    return Path(wanted).name.removeprefix("Pulumi.").removesuffix(".yaml")
+
+
 def _selected(root: Path, env: Mapping[str, str]) -> str | None:
-    """What `pulumi stack select` chose here: the engine's note is named after the Pulumi.yaml's path."""
+    """What `pulumi stack select` chose here: the engine's note is named after the Pulumi.yaml's path.
+
+    Notes of Pulumi 3.274 have a stack for each backend that was logged in to; older ones had one `stack`.
+    """
     import hashlib
-    import json
 
     home = Path(env.get("PULUMI_HOME") or Path(env.get("HOME", "/")) / ".pulumi")
     path = str(root / "Pulumi.yaml")
     digest = hashlib.sha1(path.encode(), usedforsecurity=False).hexdigest()
-    note = home / "workspaces" / f"nightshift-{digest}-workspace.json"
+    note = _read(home / "workspaces" / f"nightshift-{digest}-workspace.json")
+    stacks = note.get("stacks")
+    if not isinstance(stacks, dict):
+        return _last(note.get("stack"))
+    backend = env.get("PULUMI_BACKEND_URL") or _read(home / "credentials.json").get("current")
+    if isinstance(backend, str):
+        return _last(stacks.get(backend))
+    return _last(next(iter(stacks.values()))) if len(stacks) == 1 else None
+
+
+def _last(chosen: object) -> str | None:
+    """`organization/nightshift/lab` is lab."""
+    return chosen.rpartition("/")[2] or None if isinstance(chosen, str) else None
+
+
+def _read(note: Path) -> dict[str, object]:
+    """A JSON mapping of Pulumi's; empty where there is none."""
+    import json
+
     try:
-        chosen = json.loads(note.read_bytes())["stack"]
-    except (OSError, ValueError, KeyError, TypeError):
-        return None
-    return str(chosen).rpartition("/")[2] or None
+        found = json.loads(note.read_bytes())
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}

@@ -37,6 +37,7 @@ def run(args: argparse.Namespace, here: Context) -> Answer:
     findings = machine(here.env)
     stack = here.stack(file)
     findings.append(Finding("ok", "stack file", str(file.path.relative_to(file.root))))
+    findings += declared(stack)
     if not args.offline:
         aws: list[Aws] = []
 
@@ -48,6 +49,16 @@ def run(args: argparse.Namespace, here: Context) -> Answer:
         if all(one.level != "fail" for one in findings if one.topic == "credentials"):
             findings += _account(aws[0], stack, here.now())
     return answer(stack.name, findings)
+
+
+def declared(stack: Stack) -> list[Finding]:
+    """What the file says itself, looked at without AWS."""
+    from nightshift.settings.advice import placeholder
+
+    if not placeholder(stack.site.image):
+        return []
+    says = f"{stack.site.image} stands in for a real AMI; no real account has it"
+    return [Finding("warn", "image", says, "`nightshift pin --kind KIND --write` puts in a real one")]
 
 
 def _account(aws: Aws, stack: Stack, now: datetime) -> list[Finding]:

@@ -38,7 +38,13 @@ class Facts:
 
 def options(parser: argparse.ArgumentParser) -> None:
     """The verb's own options."""
-    parser.add_argument("--kind", choices=KINDS, help="image to propose; default: the pinned one's kind")
+    kinds = ", ".join(KINDS)
+    parser.add_argument(
+        "--kind",
+        choices=KINDS,
+        metavar="KIND",
+        help=f"image to propose; default: the pinned one's kind; one of: {kinds}",
+    )
     parser.add_argument("--write", action="store_true", help="edit the stack file's image line")
 
 

@@ -192,3 +192,15 @@ def test_doctor_counts_what_to_fix() -> None:
     )
     assert found.lines[-1] == "1 ok, 1 to look at, 1 to fix"
     assert found.code == 1
+
+
+def test_an_image_that_only_stands_in_is_said_without_asking_aws(
+    project: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    project.say("doctor", "--offline", "--json")
+    found = json.loads(capsys.readouterr().out)["findings"]
+    (image,) = [one for one in found if one["topic"] == "image"]
+    assert (image["level"], "stands in" in image["says"]) == ("warn", True)
+    project.file.write_text(project.file.read_text().replace(OLD, "ami-0f1e2d3c4b5a69788"))
+    project.say("doctor", "--offline", "--json")
+    assert all(one["topic"] != "image" for one in json.loads(capsys.readouterr().out)["findings"])

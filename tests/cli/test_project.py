@@ -47,9 +47,34 @@ def test_of_several_the_option_goes_before_the_environment_before_pulumis_select
         choose(root, None, {"HOME": str(home)})
 
 
+def test_of_several_backends_the_one_in_use_says_what_is_selected(root: Path) -> None:
+    """The note as Pulumi 3.274.1 writes it."""
+    _add(root, "lab", "mylab")
+    home = root / "home"
+    digest = hashlib.sha1(str(root / "Pulumi.yaml").encode()).hexdigest()
+    note = home / "workspaces" / f"nightshift-{digest}-workspace.json"
+    note.parent.mkdir(parents=True)
+    one = {"file:///states": "organization/nightshift/mylab"}
+    note.write_text(json.dumps({"stacks": one}))
+    env = {"PULUMI_HOME": str(home)}
+    assert choose(root, None, env).name == "mylab"
+    note.write_text(json.dumps({"stacks": {**one, "s3://states": "organization/nightshift/lab"}}))
+    with pytest.raises(UsageError, match="which stack"):
+        choose(root, None, env)
+    (home / "credentials.json").write_text(json.dumps({"current": "s3://states"}))
+    assert choose(root, None, env).name == "lab"
+    assert choose(root, None, {**env, "PULUMI_BACKEND_URL": "file:///states"}).name == "mylab"
+
+
+def test_a_path_to_a_stack_file_names_the_stack(root: Path) -> None:
+    _add(root, "lab", "solo")
+    with pytest.raises(UsageError, match="say --stack lab"):
+        choose(root, "stacks/Pulumi.lab.yaml", {})
+
+
 def test_several_and_none_chosen_lists_them(root: Path) -> None:
     _add(root, "lab", "solo")
-    with pytest.raises(UsageError, match="lab, solo"):
+    with pytest.raises(UsageError, match="Say --stack NAME: stacks/ has lab, solo"):
         choose(root, None, {})
 
 

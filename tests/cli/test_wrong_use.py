@@ -161,6 +161,31 @@ def test_an_error_is_json_too_where_json_was_asked_for(
     assert json.loads(capsys.readouterr().out)["error"]["kind"] == "usage"
 
 
+@pytest.mark.parametrize(
+    "words",
+    [["hold"], ["hold", "vit", "--bogus"], ["foo"], [], ["check", "surplus"], ["pin", "--kind", "windows"]],
+    ids=" ".join,
+)
+def test_wrong_words_are_json_too(project: Any, capsys: pytest.CaptureFixture[str], words: list[str]) -> None:
+    assert project.say(*words, "--json") == 2
+    told = capsys.readouterr()
+    assert json.loads(told.out)["error"]["kind"] == "usage"
+    assert not told.err
+
+
+def test_an_option_is_no_verb(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--stack", "lab"]) == 2
+    assert "which verb? It stands before --stack" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_no_line_of_a_verbs_help_is_wider_than_the_page(
+    project: Any, capsys: pytest.CaptureFixture[str], verb: str
+) -> None:
+    assert _say(project, verb, "--help") == 0
+    assert max(map(len, capsys.readouterr().out.splitlines())) <= 80
+
+
 def test_help_lists_every_verb_within_80_columns(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--help"]) == 0
     told = capsys.readouterr().out
