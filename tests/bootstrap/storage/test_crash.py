@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.bootstrap.storage.support.bench import Filesystem, bench
+from tests.bootstrap.storage.support.bench import Bench, Filesystem, bench
 from tests.bootstrap.storage.support.crash import How, boot_again, clear, crash, lost, reflink_host
 from tests.bootstrap.storage.support.machine import reason_to_skip
 
@@ -26,6 +26,13 @@ def test_what_was_committed_survives_a_crash_and_the_crash_is_one(filesystem: Fi
             boot_again(node, filesystem, how)
             assert lost(node, last) == []
             clear(node)
-        last = crash(node, how, 0.05, careful=False)
-        boot_again(node, filesystem, how)
-        assert lost(node, last) != []
+        assert any(careless_loses(node, filesystem, how) for _ in range(8))
+
+
+def careless_loses(node: Bench, filesystem: Filesystem, how: How) -> bool:
+    """Nearly always; now and then the kernel has written all by itself."""
+    last = crash(node, how, 0.05, careful=False)
+    boot_again(node, filesystem, how)
+    missing = lost(node, last)
+    clear(node)
+    return bool(missing)
