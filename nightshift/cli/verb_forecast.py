@@ -40,11 +40,16 @@ def run(args: argparse.Namespace, here: Context) -> Answer:
 def parse_month(text: str | None, now: datetime) -> tuple[int, int]:
     """Year and month; raises UsageError."""
     if text is None:
-        return now.year, now.month
+        return default_month(now)
     hit = _MONTH.fullmatch(text.strip())
     if hit is None:
         raise UsageError(f'--month: given {text!r}, expected such as "2026-12"')
     return int(hit[1]), int(hit[2])
+
+
+def default_month(now: datetime) -> tuple[int, int]:
+    """The month that is told when none is asked for: the present one, whole."""
+    return now.year, now.month
 
 
 def count(stack: Stack, year: int, month: int) -> Forecast:
@@ -78,19 +83,51 @@ def money(usd: Decimal) -> str:
 
 def _head(stack: Stack, found: Forecast) -> list[str]:
     month = f"{datetime(found.year, found.month, 1):%B %Y}"
-    spread = (
-        f" (between {money(found.low_usd)} and {money(found.high_usd)})"
-        if found.low_usd != found.high_usd
-        else ""
-    )
-    lines = wrap(f"{stack.name}: {month} costs {money(found.usd)} USD{spread}", 2)
+    lines = wrap(f"{stack.name}: {month}: {headline(found)}", 2)
+    lines += _prices(found)
+    lines += [piece for says in _range(found) for piece in wrap(says, 2, "  ")]
     saved = saved_percent(found)
     lines += wrap(f"up all the time: {money(found.always_on_usd)} USD; the shifts save {saved} %", 2, "  ")
-    if stack.site.budget:
-        share = found.usd * 100 / stack.site.budget.monthly_usd
-        lines += wrap(
-            f"budget: {stack.site.budget.monthly_usd:,} USD a month; this is {share:.0f} % of it", 2, "  "
-        )
+    lines += wrap(f"kept after destroy: {money(found.kept_usd)} USD a month, volumes and snapshots", 2, "  ")
+    return lines + _budget(stack, found)
+
+
+def headline(found: Forecast) -> str:
+    """The sum to plan with, and between which others it lies."""
+    if found.low_usd == found.high_usd:
+        return f"{money(found.usd)} USD"
+    return f"plan with {money(found.usd)} USD (low {money(found.low_usd)}, high {money(found.high_usd)})"
+
+
+def _range(found: Forecast) -> list[str]:
+    if found.low_usd == found.high_usd:
+        return []
+    low = "nothing cheaper is known" if found.low_usd == found.usd else "the cheapest types and spot prices"
+    return [f"low: {low}; high: the dearest types, spot as on-demand"]
+
+
+def _prices(found: Forecast) -> list[str]:
+    """How old they are, and whether they are the region's own."""
+    dates = sorted(line.price_date for line in found.lines)
+    assumed = [line.assumed_from for line in found.lines if line.assumed_from]
+    if not dates:
+        return []
+    says = f"prices of {dates[0][:7]} to {dates[-1][:7]}"
+    if assumed:
+        listed = ", ".join(sorted(set(assumed)))
+        says += f"; {len(assumed)} of {len(dates)} lines are assumed, from {listed}"
+    return wrap(says, 2, "  ")
+
+
+def _budget(stack: Stack, found: Forecast) -> list[str]:
+    if stack.site.budget is None:
+        return []
+    most = stack.site.budget.monthly_usd
+    lines = wrap(f"budget: {most:,} USD a month; this is {found.usd * 100 / most:.0f} % of it", 2, "  ")
+    if found.high_usd > most:
+        which = "the sum to plan with" if found.usd > most else "the high end"
+        over = found.usd if found.usd > most else found.high_usd
+        lines += wrap(f"warning  {which}, {money(over)} USD, passes the budget", 9)
     return lines
 
 
@@ -155,6 +192,7 @@ def _data(stack: Stack, found: Forecast) -> dict[str, object]:
         "low_usd": float(found.low_usd),
         "high_usd": float(found.high_usd),
         "always_on_usd": float(found.always_on_usd),
+        "kept_usd": float(found.kept_usd),
         "budget_usd": stack.site.budget.monthly_usd if stack.site.budget else None,
         "node_hours": _hundredths(found.hours),
         "groups": [

@@ -11,6 +11,20 @@ from nightshift.plan.capacity import CapacityBlock, CapacityPlan, Mix, OnDemand,
 
 
 @dataclass(frozen=True)
+class Source:
+    """Where a price is from, the region where it holds, its date; `assumed` where another was asked."""
+
+    name: str
+    region: str
+    date: str
+    assumed: bool
+
+    def __str__(self) -> str:
+        where = f"assumed from {self.region}" if self.assumed else self.region
+        return f"{self.name}, {where}, {self.date}"
+
+
+@dataclass(frozen=True)
 class Rate:
     """USD per node-hour for `nodes` of the group. `prepaid_hours` is set where a block is paid for
     whether it's used or not: its hours in the month."""
@@ -21,7 +35,7 @@ class Rate:
     likely: Decimal
     low: Decimal
     high: Decimal
-    source: str
+    source: Source
     prepaid_hours: Decimal | None = None
 
 
@@ -94,6 +108,5 @@ def _block(
     return (rate,), ()
 
 
-def _from(price: HourPrice | SpotPrice) -> str:
-    where = f"assumed from {price.region}" if price.assumed else price.region
-    return f"{price.source}, {where}, {price.date}"
+def _from(price: HourPrice | SpotPrice) -> Source:
+    return Source(price.source, price.region, price.date, price.assumed)

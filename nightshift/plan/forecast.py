@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Literal
@@ -19,7 +19,7 @@ from nightshift.catalog.prices import (
 )
 from nightshift.plan.calendar import Calendar
 from nightshift.plan.capacity import CapacityPlan
-from nightshift.plan.compute import Rate, compute_rates
+from nightshift.plan.compute import Rate, Source, compute_rates
 from nightshift.plan.instants import UTC
 
 CENT = Decimal("0.01")
@@ -58,7 +58,10 @@ class VolumeCost:
 
 @dataclass(frozen=True)
 class Line:
-    """One line of the bill; `usd` is rounded to the cent, `low_usd` to `high_usd` is its range."""
+    """One line of the bill; `usd` is rounded to the cent, `low_usd` to `high_usd` is its range.
+
+    `kept`: what it pays for outlives a destroy.
+    """
 
     what: str
     quantity: Decimal
@@ -68,6 +71,9 @@ class Line:
     source: str
     low_usd: Decimal
     high_usd: Decimal
+    price_date: str
+    assumed_from: str | None
+    kept: bool = False
 
 
 @dataclass(frozen=True)
@@ -96,6 +102,11 @@ class Forecast:
     assumptions: tuple[str, ...]
     not_counted: tuple[str, ...]
 
+    @property
+    def kept_usd(self) -> Decimal:
+        """What the volumes and their snapshots go on costing after a destroy."""
+        return sum((line.usd for line in self.lines if line.kept), Decimal())
+
 
 def forecast(
     groups: Sequence[GroupCost],
@@ -115,7 +126,8 @@ def forecast(
     start, end = month_bounds(year, month)
     whole = Decimal(_seconds(start, end)) / 3600
     spent = [_group_hours(group, start, end) for group in groups]
-    fixed = [*_volume_lines(volumes, region, snapshot_change_percent), *_nat_lines(region, whole, nat)]
+    stored = [replace(line, kept=True) for line in _volume_lines(volumes, region, snapshot_change_percent)]
+    fixed = [*stored, *_nat_lines(region, whole, nat)]
     lines, missing, always = [], [], sum((line.usd for line in fixed), Decimal())
     for group, hours in zip(groups, spent, strict=True):
         rates, unpriced = compute_rates(group.capacity, region, start, end)
@@ -214,8 +226,8 @@ def _nat_lines(region: str, whole: Decimal, nat: bool) -> Iterator[Line]:
 
 
 def _priced(what: str, quantity: Decimal, price: UnitPrice) -> Line:
-    where = f"assumed from {price.region}" if price.assumed else price.region
-    return _line(what, quantity, price.unit, price.usd, f"{price.source}, {where}, {price.date}")
+    source = Source(price.source, price.region, price.date, price.assumed)
+    return _line(what, quantity, price.unit, price.usd, source)
 
 
 def _line(
@@ -223,14 +235,15 @@ def _line(
     quantity: Decimal,
     unit: str,
     usd: Decimal,
-    source: str,
+    source: Source,
     low: Decimal | None = None,
     high: Decimal | None = None,
 ) -> Line:
     cheapest, dearest = usd if low is None else low, usd if high is None else high
     sums = (_cents(quantity * each) for each in (usd, cheapest, dearest))
     total, least, most = sums
-    return Line(what, quantity, unit, usd, total, source, least, most)
+    assumed = source.region if source.assumed else None
+    return Line(what, quantity, unit, usd, total, str(source), least, most, source.date, assumed)
 
 
 def _cents(usd: Decimal) -> Decimal:
@@ -242,12 +255,12 @@ def _assumptions(
 ) -> tuple[str, ...]:
     found = ["a month is a calendar month in UTC, as AWS bills it"]
     found += [
-        f"{group.name}: {group.drain_minutes} minutes of drain are billed after each shift; "
-        f"the first {group.boot_minutes} minutes of each are boot"
+        f"{group.name}: {group.drain_minutes} minutes of drain are billed after each shift; booting takes "
+        f"some {group.boot_minutes} minutes of each (`boot` in the file is the longest wait, not the usual)"
         for group in groups
     ]
     if any(group.capacity.market in ("spot", "mixed") for group in groups):
-        found.append("spot prices move: the range runs from the snapshot's lowest to the on-demand price")
+        found.append("spot prices move: the range runs from the lowest price seen to the on-demand price")
     if any(volume.snapshots_kept for volume in volumes):
         found.append(
             f"snapshots: the first holds the whole volume, each further one {change_percent} % of it"

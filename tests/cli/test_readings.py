@@ -56,6 +56,29 @@ def test_the_forecast_adds_up_and_names_a_source_for_every_line(
     assert max(map(len, shown.splitlines())) <= 80
 
 
+def test_a_high_end_beyond_the_budget_is_warned_of(project: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    text = project.file.read_text()
+    for budget, warning in (
+        ("9000", ""),
+        ("1000", "warning  the high end, "),
+        ("20", "warning  the sum to plan with, "),
+    ):
+        project.file.write_text(text.replace("monthly_usd: 600", f"monthly_usd: {budget}"))
+        assert project.say("forecast") == 0
+        told = capsys.readouterr().out
+        assert ("warning" in told) == bool(warning)
+        assert warning in told
+
+
+def test_assumed_prices_are_said_at_the_top(project: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    text = project.file.read_text().replace("us-east-1", "eu-central-1")
+    project.file.write_text(text)
+    assert project.say("forecast") == 0
+    told = capsys.readouterr().out.splitlines()
+    assert "lines are assumed, from" in " ".join(told[1:3])
+    assert max(map(len, told)) <= 80
+
+
 def test_a_dst_night_is_flagged_and_still_fits(project: Any, capsys: pytest.CaptureFixture[str]) -> None:
     project.file.write_text(
         project.file.read_text()

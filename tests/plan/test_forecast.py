@@ -143,6 +143,12 @@ def test_a_type_without_a_known_price_is_named_and_not_free() -> None:
     assert made.not_counted[0] == "vit: no on-demand price is known for p5e.48xlarge"
 
 
+def test_what_outlives_a_destroy_is_summed_apart() -> None:
+    made = december(group(), disks=[VolumeCost("runs", 200, snapshots_kept=7), VolumeCost("s", 100)])
+    assert made.kept_usd == Decimal(16 + 13 + 8)
+    assert made.kept_usd < made.usd
+
+
 def test_a_price_from_another_region_says_so() -> None:
     plan = resolve(OnDemand(), nodes=1, region="ap-northeast-1", types=("g5.xlarge",))
     made = forecast(
@@ -153,6 +159,8 @@ def test_a_price_from_another_region_says_so() -> None:
         month=12,
     )
     assert "assumed from us-east-1" in made.lines[0].source
+    assert made.lines[0].assumed_from == "us-east-1"
+    assert december(group()).lines[0].assumed_from is None
 
 
 def test_nat_stands_all_month_and_takes_the_public_address_away() -> None:
