@@ -20,6 +20,9 @@ from nightshift.training.errors import SaveError
 from nightshift.training.old_torch import speak_to_the_first_of_the_group
 
 T = TypeVar("T")
+# A group freed right after its last collective can hang (torch 2.6: its destructor holds the interpreter and
+# joins a thread that waits for the interpreter), so these live as long as the process.
+_HELD: list[dist.ProcessGroup] = []
 SAVING_PATIENCE = timedelta(minutes=30)  # collectives of the background wait for the slowest disk
 TROUBLE = (Exception, CheckpointException)  # the latter derives from BaseException
 
@@ -116,7 +119,10 @@ def find_ranks(root: Path) -> Ranks:
 def _gloo(ranks: list[int]) -> dist.ProcessGroup | None:
     """None for ranks that are not in it."""
     group = dist.new_group(ranks, timeout=SAVING_PATIENCE, backend="gloo")
-    return group if isinstance(group, dist.ProcessGroup) else None
+    if not isinstance(group, dist.ProcessGroup):
+        return None
+    _HELD.append(group)
+    return group
 
 
 def _home() -> str:
