@@ -5,36 +5,36 @@ SHELL := /bin/bash
 
 VENV := .venv
 BIN := $(VENV)/bin
-REQUIREMENTS ?= requirements/dev.txt
-STAMP := $(VENV)/.installed
 PYTEST := $(BIN)/python -m pytest
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup engine try test test-fast test-engine lint fmt lock bench clean
+.PHONY: help setup setup-run engine try test test-fast test-engine lint fmt lock bench clean
 
 help:  ## what can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## */\1\t/' | expand -t 14
 
-setup: $(STAMP)  ## a virtual environment with everything pinned, in .venv
+setup: $(VENV)/.dev  ## everything pinned, tests' packages too, in .venv
 
-$(STAMP): $(REQUIREMENTS) requirements/uv.txt pyproject.toml tools/setup.sh
-	@tools/setup.sh "$(VENV)" "$(REQUIREMENTS)" && touch $@
+setup-run: $(VENV)/.run  ## what the program, the verbs and the rehearsal need, in .venv
 
-engine: setup  ## the Pulumi engine and AWS provider, found or built and cached
+$(VENV)/.%: requirements/%.txt requirements/uv.txt pyproject.toml tools/setup.sh
+	@tools/setup.sh "$(VENV)" $*
+
+engine: setup-run  ## the Pulumi engine and AWS provider, found or built and cached
 	@$(BIN)/python -m nightshift.emulator.engine
 
-try: ## the main job on an emulated AWS, no account needed
-	@tools/prepare.sh "$(MAKE)"
+try:  ## the main job on an emulated AWS, no account needed
+	@tools/prepare.sh "$(MAKE)" setup-run
 	@$(BIN)/python -m nightshift.rehearsal.front_door
 
-test: ## lint, types and all tests
-	@tools/prepare.sh "$(MAKE)"
+test:  ## lint, types and all tests
+	@tools/prepare.sh "$(MAKE)" setup
 	@$(MAKE) --no-print-directory lint test-fast test-engine
 
 test-fast: setup  ## pure tests and mocks, network blocked
 	$(PYTEST) -n 2 -m "not engine and not node and not gpu and not aws"
 
-test-engine: setup  ## the real engine and provider on the emulated AWS
+test-engine: setup-run  ## the real engine and provider on the emulated AWS
 	$(PYTEST) -n 2 --dist loadgroup -m "engine or node"
 
 lint: setup  ## formatting, rules, types
