@@ -10,9 +10,18 @@ from typing import Any
 import boto3
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError, NoCredentialsError, ProfileNotFound
+from botocore.parsers import ResponseParserError
 
 _CONNECT_S, _READ_S = 5, 20
 """A laptop without network learns it in 15 s with the retries."""
+_LONGEST_SAID = 300
+_THROTTLED = (
+    "Throttling",
+    "ThrottlingException",
+    "RequestLimitExceeded",
+    "TooManyRequestsException",
+    "SlowDown",
+)
 _GONE = frozenset({"404", "NotFound", "NotFoundException", "NoSuchBucket"})
 
 
@@ -115,7 +124,7 @@ def is_gone(error: ClientError) -> bool:
     return str(error.response.get("Error", {}).get("Code")) in _GONE
 
 
-def explain(error: BotoCoreError | ClientError) -> str:
+def explain(error: BotoCoreError | ClientError | ResponseParserError) -> str:
     """One line: what AWS or its client said, and what to do about it."""
     if isinstance(error, NoCredentialsError):
         return (
@@ -125,19 +134,28 @@ def explain(error: BotoCoreError | ClientError) -> str:
     if isinstance(error, ClientError):
         return _refused(error)
     return (
-        f"AWS can't be reached, so what is alive can't be looked up and nothing was changed: {error}; "
+        f"AWS can't be reached, so what is alive can't be looked up and nothing was changed: {_line(error)}; "
         "check the network, aws:region, aws:endpoints and the login of the profile"
     )
 
 
+def _line(said: object) -> str:
+    """What a proxy or AWS said, on one line and no longer than people read."""
+    text = " ".join(str(said).split())
+    return text if len(text) <= _LONGEST_SAID else f"{text[:_LONGEST_SAID]}..."
+
+
 def _refused(error: ClientError) -> str:
     said = error.response.get("Error", {})
-    code, message = said.get("Code", "error"), said.get("Message", "")
+    code, message = said.get("Code", "error"), _line(said.get("Message", ""))
     advice = {
         "ExpiredToken": "log in again",
         "ExpiredTokenException": "log in again",
         "InvalidClientTokenId": "check the access key and the account it is for",
         "SignatureDoesNotMatch": "check the secret key and this machine's clock",
+        "OptInRequired": "enable the region or service for the account",
+        "SubscriptionRequiredException": "enable the region or service for the account",
+        **dict.fromkeys(_THROTTLED, "wait a minute and run it again"),
         "AuthFailure": "check the access key, and that the region is enabled for the account",
     }.get(str(code), "give the caller the right to call it (nightshift reads before it declares)")
     return f"AWS refused {error.operation_name}: {code}: {message}; nothing was changed; {advice}"

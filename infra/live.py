@@ -15,6 +15,7 @@ from email.utils import parsedate_to_datetime
 from typing import Any
 
 from botocore.exceptions import BotoCoreError, ClientError
+from botocore.parsers import ResponseParserError
 
 from infra.clients import CannotReadAws, explain, is_gone
 from infra.live_ec2 import (
@@ -75,7 +76,7 @@ def read_live(stack: Stack, clients: Callable[[str], Any]) -> LiveSite:
         made = {service: clients(service) for service in _SERVICES}
         with ThreadPoolExecutor(_THREADS) as pool:
             return _Reader(stack, made, pool).read()
-    except (BotoCoreError, ClientError) as error:
+    except (BotoCoreError, ClientError, ResponseParserError) as error:
         raise CannotReadAws(explain(error)) from None
 
 

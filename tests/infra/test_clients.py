@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from botocore.exceptions import ClientError, EndpointConnectionError, NoCredentialsError
+from botocore.parsers import ResponseParserError
 
 from infra.clients import AwsSettings, CannotReadAws, Clients, aws_settings, explain
 
@@ -61,7 +62,7 @@ def test_an_endpoint_that_is_no_url_is_told() -> None:
 
 
 def refused(code: str) -> ClientError:
-    return ClientError({"Error": {"Code": code, "Message": "No."}}, "DescribeVpcs")
+    return ClientError({"Error": {"Code": code, "Message": "No.\nNever."}}, "DescribeVpcs")
 
 
 @pytest.mark.parametrize(
@@ -71,6 +72,9 @@ def refused(code: str) -> ClientError:
         (EndpointConnectionError(endpoint_url="https://sts.us-east-1.amazonaws.com"), "check the network"),
         (refused("ExpiredToken"), "log in again"),
         (refused("SignatureDoesNotMatch"), "this machine's clock"),
+        (refused("Throttling"), "wait a minute"),
+        (refused("OptInRequired"), "enable the region"),
+        (ResponseParserError("<html>\nsign in to the hotel's network"), "check the network"),
         (refused("UnauthorizedOperation"), "give the caller the right to call it"),
     ],
 )
