@@ -18,7 +18,7 @@ from nightshift.plan.shifts import compile_actions
 from nightshift.records.model import OverrideRecord
 from nightshift.records.store import Seen
 
-_MINUTE = timedelta(minutes=1)
+_SECOND = timedelta(seconds=1)
 _LEAVING = ("Terminating", "Terminated", "Detaching", "Detached")
 
 
@@ -88,7 +88,7 @@ def _actions(
             warnings.append(
                 f"action {action.name} is deployed with another shift than the file's: run `pulumi up`"
             )
-        start = starts.get(action.name) or _given_back(have, next_firing(action, now + _MINUTE))
+        start = starts.get(action.name) or _given_back(have, next_firing(action, now + _SECOND))
         if start is not None and have.start != start:
             puts.append(ActionPut(action.name, action.recurrence, action.time_zone, action.desired, start))
     one_off = next((put for put in plan.puts if put.name == WAKE_END), None)

@@ -104,6 +104,13 @@ def test_resume_gives_every_turn_back(deployed: Clients, project: Any, calls: li
     assert calls == ["DeleteObject", "PutScheduledUpdateGroupAction"]
 
 
+def test_a_resume_in_the_last_minute_before_a_shift_still_starts_it(deployed: Clients, project: Any) -> None:
+    project.say("hold", "vit", "--until", "2026-12-05")
+    project.env["NIGHTSHIFT_NOW"] = "2026-12-02T11:59:05Z"
+    assert project.say("resume", "vit") == 0
+    assert _starts(deployed)["up-2000"] == "12-02 12:00"
+
+
 def test_sleep_drains_only_after_a_yes(deployed: Clients, project: Any) -> None:
     deployed("autoscaling").set_desired_capacity(
         AutoScalingGroupName="nightshift-lab-desk", DesiredCapacity=1
