@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import torch
-from torch.distributed.checkpoint.staging import BlockingAsyncStager
 from torch.distributed.tensor import DTensor
 
 
@@ -34,21 +33,34 @@ class Staging:
 
     def __init__(self) -> None:
         self._buffers: dict[str, torch.Tensor] = {}
-        self._sharded = BlockingAsyncStager(cache_staged_state_dict=True)
 
     def copy(self, tensors: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
         """A copy that training can't change any more. Valid until the next call."""
-        plain = {name: one for name, one in tensors.items() if not isinstance(one, DTensor)}
-        sharded = {name: one for name, one in tensors.items() if isinstance(one, DTensor)}
-        self._buffers = {name: self._buffer(name, one) for name, one in plain.items()}
-        for name, tensor in plain.items():
-            self._buffers[name].copy_(tensor.detach(), non_blocking=tensor.is_cuda)
-        if any(tensor.is_cuda for tensor in plain.values()):
+        local = {name: _local(tensor) for name, tensor in tensors.items()}
+        self._buffers = {name: self._buffer(name, tensor) for name, tensor in local.items()}
+        for name, tensor in local.items():
+            self._buffers[name].copy_(tensor, non_blocking=tensor.is_cuda)
+        if any(tensor.is_cuda for tensor in local.values()):
             torch.cuda.current_stream().synchronize()
-        return {**self._buffers, **(self._sharded.stage(sharded) if sharded else {})}
+        return {name: _like(tensors[name], buffer) for name, buffer in self._buffers.items()}
 
     def _buffer(self, name: str, tensor: torch.Tensor) -> torch.Tensor:
         held = self._buffers.get(name)
         if held is not None and held.shape == tensor.shape and held.dtype == tensor.dtype:
             return held
         return torch.empty(tensor.shape, dtype=tensor.dtype, device="cpu", pin_memory=tensor.is_cuda)
+
+
+def _local(tensor: torch.Tensor) -> torch.Tensor:
+    """What lies on this rank."""
+    detached = tensor.detach()
+    return detached.to_local() if isinstance(detached, DTensor) else detached
+
+
+def _like(tensor: torch.Tensor, buffer: torch.Tensor) -> torch.Tensor:
+    """The buffer in the place of this rank's shard, on the CPU whatever the mesh is made of."""
+    shell = tensor.detach()
+    if not isinstance(shell, DTensor):
+        return buffer
+    shell._local_tensor = buffer
+    return shell
