@@ -76,8 +76,13 @@ def locked(lock: Path, waiting: Callable[[], None]) -> Generator[None]:
 
 @contextmanager
 def replaced(folder: Path) -> Generator[Path]:
-    """A fresh folder to fill; on success it becomes `folder` by rename, on any error it is removed."""
+    """A fresh folder to fill; on success it becomes `folder` by rename, on any error it is removed.
+
+    The caller holds the lock of `folder`: what a killed builder left half filled goes too.
+    """
     folder.parent.mkdir(parents=True, exist_ok=True)
+    for left in folder.parent.glob(f".{folder.name}-*"):
+        shutil.rmtree(left, ignore_errors=True)
     fresh = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
     try:
         yield fresh

@@ -87,6 +87,17 @@ def ensure_built(
 ) -> Path:
     """The cache folder with these programs, built if it is not there or damaged. Two processes build once."""
     root = cache_root(environment) / "engine"
+    try:
+        return _ensure_built(programs, root, progress)
+    except OSError as error:
+        raise ToolchainError(
+            "The engine's cache can't be used",
+            f"{error.filename or root}: {error.strerror or error}",
+            "point NIGHTSHIFT_CACHE at a folder that can be written and has 5 GB free",
+        ) from error
+
+
+def _ensure_built(programs: tuple[Program, ...], root: Path, progress: Say) -> Path:
     go = golang.go_version()
     folder = root / f"{build_key(programs)}-{go}" if go else _newest(root, build_key(programs))
     problem = cache.damage(folder)

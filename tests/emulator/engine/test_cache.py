@@ -135,3 +135,18 @@ def test_the_manifest_holds_size_and_sum(tmp_path: Path) -> None:
     entry = json.loads((folder / cache.MANIFEST).read_text())["pulumi"]
     assert entry["size"] == 7
     assert entry["sha256"] == cache.sha256_of(folder / "pulumi")
+
+
+def test_what_a_killed_builder_left_goes_with_the_next_build(tmp_path: Path) -> None:
+    (tmp_path / ".key-half").mkdir()
+    (tmp_path / ".key-half" / "pulumi").write_bytes(b"prog")
+    (tmp_path / ".other-half").mkdir()
+    _built(tmp_path / "key")
+    assert sorted(path.name for path in tmp_path.iterdir()) == [".other-half", "key"]
+
+
+def test_a_cache_that_cannot_be_made_says_what_to_do(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+    with pytest.raises(ToolchainError, match="Not a directory") as caught:
+        toolchain.ensure_built(modules.PROGRAMS, print, {"NIGHTSHIFT_CACHE": str(tmp_path / "file")})
+    assert "NIGHTSHIFT_CACHE" in caught.value.remedy
