@@ -65,7 +65,7 @@ def answer(report: DeployReport) -> Answer:
         first, *more = problem.splitlines()
         lines += wrap(f"problem  {first}", 9)
         lines += [piece for line in more for piece in wrap(line, 11, " " * 9)]
-    lines.append(f"{len(problems)} problems" if problems else "no problems")
+    lines.append({0: "no problems", 1: "1 problem"}.get(len(problems), f"{len(problems)} problems"))
     return Answer(tuple(lines), report.data(), PROBLEM if problems else FINE)
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from nightshift.emulator.cloud.process import start_cloud
+from nightshift.emulator.cloud.process import Cloud, start_cloud
 from nightshift.emulator.engine.results import Result
 from nightshift.emulator.engine.toolchain import Toolchain, ensure_toolchain
 from nightshift.emulator.engine.workspace import Workspace
@@ -107,6 +107,7 @@ def _run(
             cloud = opened.enter_context(start_cloud())
         clients = clients_of(cloud.endpoint, stack.region)
         workspace = opened.enter_context(Workspace(toolchain, stack_file, project, cloud.endpoint))
+        opened.enter_context(_alive(cloud))
         report.created = _up(report, workspace, say)
         with _timed(report, "tour", say):
             report.tour = tour(stack, clients)
@@ -115,6 +116,19 @@ def _run(
         _again(report, workspace, say)
         _step(report, "destroy", workspace.destroy, say)
         report.left = left_after(stack, clients)
+
+
+@contextmanager
+def _alive(cloud: Cloud) -> Generator[None]:
+    """A step that failed because the emulated AWS is gone says that, and not what the engine saw of it."""
+    try:
+        yield
+    except _Failed as error:
+        code = cloud.process.poll()
+        if code is None:
+            raise
+        step = str(error).partition("\n")[0].rstrip(":")
+        raise _Failed(f"{step}: the emulated AWS ended by itself (exit code {code}); run it again") from None
 
 
 def _up(report: DeployReport, workspace: Workspace, say: Say) -> int:

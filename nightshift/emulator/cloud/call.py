@@ -128,7 +128,7 @@ def _parse(
 ) -> dict[str, Any]:
     parser = PROTOCOL_PARSERS[protocol](operation)
     streams = operation.has_streaming_input
-    return parser.parse(
+    parsed: dict[str, Any] | None = parser.parse(
         {
             "method": request.method,
             "values": request.values,
@@ -138,6 +138,7 @@ def _parse(
             "url_params": dict(uri_params),
         }
     )
+    return parsed or {}
 
 
 def result_answer(call: Call, result: Mapping[str, Any] | None) -> Answer:
