@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from infra.identity import IdentitySpec, identity_spec
-from infra.live import LiveSite
+from infra.live import ELSEWHERE, LiveSite
 from infra.network import FENCE, Given, NetworkSpec, network_spec
 from infra.node_group import GroupSpec
 from infra.options import SiteContext
@@ -81,6 +81,7 @@ def decide(stack: Stack, live: LiveSite) -> Decision:
         *_other_pools(stack, live),
         *_lost_sources(stack, found, live),
         *running_conflicts({name: group.nodes for name, group in stack.groups.items()}, live.groups),
+        *_other_region(stack, live),
         *network_problems(stack.site.zone, network, live),
     ]
     if problems:
@@ -134,6 +135,19 @@ def _plain_disks(found: Reconciliation, live: LiveSite) -> Iterator[str]:
                 f"volume \"{name}\": {volume_id} isn't encrypted, and AWS can't encrypt a volume in place; "
                 "make a snapshot of it and write from: snap-... instead of adopt"
             )
+
+
+def _other_region(stack: Stack, live: LiveSite) -> Iterator[str]:
+    """A site that stands in another region and not here was moved: the engine would make all of it anew."""
+    if FENCE in live.parts or any(part.startswith("role-") for part in live.parts):
+        return
+    away = {part.split("/")[1] for part in live.parts if part.startswith(ELSEWHERE)}
+    if away:
+        yield (
+            f"aws:region: given {stack.region}, site {stack.name} stands in {', '.join(sorted(away))}; "
+            "put it back, or `pulumi destroy` first (volumes and the data bucket stay there), or take "
+            "another stack name"
+        )
 
 
 def _other_pools(stack: Stack, live: LiveSite) -> Iterator[str]:

@@ -29,6 +29,7 @@ from infra.live_ec2 import (
     readers,
     tags_of,
 )
+from nightshift.catalog.regions import REGIONS
 from nightshift.plan import names
 from nightshift.plan.calendar import Override
 from nightshift.plan.changes import RunningGroup
@@ -40,6 +41,8 @@ from nightshift.settings.models import Stack
 
 _SERVICES = ("sts", "autoscaling", "iam", "s3", "logs", "dlm", "sns", "budgets", "ec2")
 _THREADS = 24
+ELSEWHERE = "elsewhere/"
+"""Begins the part of a role that a group of the same site has in another region: IAM is global."""
 
 
 @dataclass(frozen=True)
@@ -159,6 +162,11 @@ class _Reader:
     def _roles(self) -> list[LivePart]:
         wanted = self._role_names("role")
         wanted[names.role_name(self._stack.name, self._stack.region, "_dlm")] = "role-_dlm"
+        for region in REGIONS:
+            if region != self._stack.region:
+                for group in self._stack.groups:
+                    name = names.role_name(self._stack.name, region, group)
+                    wanted[name] = f"{ELSEWHERE}{region}/{group}"
         return self._named("list_roles", "Roles", "RoleName", wanted)
 
     def _profiles(self) -> list[LivePart]:

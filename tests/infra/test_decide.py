@@ -195,3 +195,12 @@ def test_a_shift_edited_under_a_wake_says_when_the_wake_would_end_otherwise(
         (told,) = found
         assert said in told
         assert f"nightshift wake vit --stack lab --until {until:%Y-%m-%dT%H:%MZ}" in told
+
+
+def test_a_site_that_stands_in_another_region_is_not_made_anew_in_this_one() -> None:
+    away = LivePart("elsewhere/us-west-2/vit", "nightshift-lab-us-west-2-vit", "Roles")
+    (said,) = problems(nothing_alive(parts=parts(away)))
+    assert said.startswith("aws:region: given us-east-1, site lab stands in us-west-2; put it back")
+    decide(
+        lab(), nothing_alive(parts=parts(away, LivePart("role-vit", "nightshift-lab-us-east-1-vit", "Roles")))
+    )

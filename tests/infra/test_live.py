@@ -283,3 +283,9 @@ def test_a_refused_read_stops_with_what_aws_said_and_what_to_do() -> None:
         read_live(lab(), lambda service: Refusing(error))
     assert str(caught.value).startswith("AWS refused DescribeVpcs: UnauthorizedOperation: You may not.")
     assert "nothing was changed" in str(caught.value)
+
+
+def test_a_role_of_the_site_in_another_region_is_seen() -> None:
+    role = names.role_name("lab", "us-west-2", "vit")
+    boto3.client("iam").create_role(RoleName=role, AssumeRolePolicyDocument="{}")
+    assert read().import_id("elsewhere/us-west-2/vit") == role
