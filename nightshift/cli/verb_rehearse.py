@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 def options(parser: argparse.ArgumentParser) -> None:
     """The verb's own options."""
     parser.add_argument("--only", help="the part to rehearse: deploy")
+    parser.add_argument("--stay", action="store_true", help="keep it up for other verbs until Ctrl-C")
 
 
 def run(args: argparse.Namespace, here: Context) -> Answer:
@@ -32,11 +33,22 @@ def run(args: argparse.Namespace, here: Context) -> Answer:
         raise UsageError(f"rehearse: {given}; this release rehearses the deployment alone: say --only deploy")
     file = here.file(args.stack)
     stack = here.stack(file)
-    return answer(rehearse(here, file, stack))
+    return answer(rehearse(here, file, stack, at_last=_staying(here, stack) if args.stay else None))
+
+
+def _staying(here: Context, stack: Stack) -> Callable[[str], None]:
+    from nightshift.rehearsal import stay
+
+    front = stay.apart()
+    return lambda endpoint: stay.wait(front, endpoint, stack.region, stack.name, here.say)
 
 
 def rehearse(
-    here: Context, file: StackFile, stack: Stack, while_up: Callable[[str], None] | None = None
+    here: Context,
+    file: StackFile,
+    stack: Stack,
+    while_up: Callable[[str], None] | None = None,
+    at_last: Callable[[str], None] | None = None,
 ) -> DeployReport:
     """The deploy rehearsal; raises CliError where it can't even begin."""
     try:
@@ -46,7 +58,7 @@ def rehearse(
     except ModuleNotFoundError as error:
         raise CliError(f"{error.name} isn't installed: pip install 'nightshift[rehearsal,infra]'") from error
     try:
-        return rehearse_deploy(stack, file.path, file.root, here.say, while_up)
+        return rehearse_deploy(stack, file.path, file.root, here.say, while_up, at_last)
     except (EngineError, CloudError) as error:
         raise CliError(*str(error).splitlines()) from error
 
@@ -70,7 +82,13 @@ def answer(report: DeployReport) -> Answer:
 
 
 def _provider(report: DeployReport) -> list[str]:
-    return wrap(f"{report.provider} {report.provider_version}", 4, "  ") if report.provider else []
+    return wrap(provider_words(report), 4, "  ") if report.provider else []
+
+
+def provider_words(report: DeployReport) -> str:
+    """The version stands with the program that has it."""
+    name, behind, bridge = report.provider.partition(" behind ")
+    return f"{name} {report.provider_version}{behind}{bridge}"
 
 
 def _steps(report: DeployReport) -> list[str]:

@@ -16,6 +16,7 @@ from nightshift.emulator.engine.workspace import Workspace
 from nightshift.rehearsal.clients import clients_of
 from nightshift.rehearsal.finding import TourFinding
 from nightshift.rehearsal.left import Left, left_after
+from nightshift.rehearsal.nodes import take_down
 from nightshift.rehearsal.tour import tour
 
 if TYPE_CHECKING:
@@ -74,9 +75,16 @@ class _Failed(Exception):
 
 
 def rehearse_deploy(
-    stack: Stack, stack_file: Path, project: Path, say: Say, while_up: WhileUp | None = None
+    stack: Stack,
+    stack_file: Path,
+    project: Path,
+    say: Say,
+    while_up: WhileUp | None = None,
+    at_last: WhileUp | None = None,
 ) -> DeployReport:
-    """Run all steps. A failing step ends the rehearsal and is told in the report.
+    """Run all steps; `at_last` comes after the last of them that looks for changes.
+
+    A failing step ends the rehearsal and is told in the report.
 
     Raises ToolchainError, WorkspaceError or CloudError when it can't even begin: what, why, what to do.
     """
@@ -86,7 +94,7 @@ def rehearse_deploy(
         toolchain = ensure_toolchain(say)
     report.provider, report.provider_version = toolchain.provider_name, toolchain.provider_version
     try:
-        _run(report, stack, toolchain, stack_file, project, say, while_up)
+        _run(report, stack, toolchain, stack_file, project, say, while_up, at_last)
     except _Failed as error:
         report.failed = str(error)
     report.seconds["total"] = time.monotonic() - began
@@ -101,6 +109,7 @@ def _run(
     project: Path,
     say: Say,
     while_up: WhileUp | None,
+    at_last: WhileUp | None,
 ) -> None:
     with ExitStack() as opened:
         with _timed(report, "cloud", say):
@@ -114,6 +123,9 @@ def _run(
         if while_up is not None:
             while_up(cloud.endpoint)
         _again(report, workspace, say)
+        if at_last is not None:
+            at_last(cloud.endpoint)
+            take_down(stack, clients)
         _step(report, "destroy", workspace.destroy, say)
         report.left = left_after(stack, clients)
 

@@ -21,8 +21,8 @@ from nightshift.cli.errors import CliError
 from nightshift.cli.project import StackFile
 from nightshift.cli.site import calendars
 from nightshift.cli.text import wrap
-from nightshift.cli.verb_forecast import count, money, saved_percent
-from nightshift.cli.verb_rehearse import rehearse
+from nightshift.cli.verb_forecast import count, default_month, money, saved_percent
+from nightshift.cli.verb_rehearse import provider_words, rehearse
 from nightshift.cli.when import ahead
 from nightshift.plan.instants import local_text, zone_of
 
@@ -31,14 +31,19 @@ if TYPE_CHECKING:
     from nightshift.settings.models import Stack
 
 _TOPIC = 12
+_NOT_YET = (
+    "In this release the node agent fails closed: it hands every node back, since no readiness checks "
+    "exist yet. Don't leave a real group switched on."
+)
 
 
 @dataclass
 class Seen:
-    """What `status` said while everything stood, and how many seconds the answer took."""
+    """What `status` said while everything stood, how many seconds that took, and what it said in a shift."""
 
     lines: tuple[str, ...] = field(default=())
     seconds: float = 0.0
+    up: tuple[str, ...] = field(default=())
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -62,14 +67,33 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _look(here: Context, file: StackFile, stack: Stack, endpoint: str, seen: Seen) -> None:
     """`nightshift status`, on the emulated AWS."""
-    from nightshift.cli.status_facts import gather
-    from nightshift.cli.verb_status import answer
     from nightshift.emulator.engine.environment import aws_environment
+    from nightshift.rehearsal.clients import clients_of
+    from nightshift.rehearsal.nodes import bring_up, take_down
 
     own = replace(here, env={**os.environ, **aws_environment(endpoint)})
     began = time.monotonic()
-    seen.lines = answer(stack, gather(own.connect(file, stack), stack, here.now())).lines
+    seen.lines = _status(own, file, stack)
     seen.seconds = time.monotonic() - began
+    clients = clients_of(endpoint, stack.region)
+    bring_up(stack, clients)
+    try:
+        seen.up = _nodes(_status(own, file, stack))
+    finally:
+        take_down(stack, clients)
+
+
+def _status(own: Context, file: StackFile, stack: Stack) -> tuple[str, ...]:
+    from nightshift.cli.status_facts import gather
+    from nightshift.cli.verb_status import answer
+
+    return answer(stack, gather(own.connect(file, stack), stack, own.now())).lines
+
+
+def _nodes(lines: Sequence[str]) -> tuple[str, ...]:
+    """The groups' and nodes' part of a status."""
+    ends = [at for at, line in enumerate(lines) if line.startswith("VOLUME")]
+    return tuple(lines[2 : ends[0] - 1] if ends else lines[2:])
 
 
 def page(stack: Stack, report: DeployReport, seen: Seen, now: datetime, file: Path) -> list[str]:
@@ -78,6 +102,8 @@ def page(stack: Stack, report: DeployReport, seen: Seen, now: datetime, file: Pa
         return ["", *(line for one in report.problems for line in wrap(f"problem  {one}", 9))]
     lines = ["", f"Stack {stack.name} was deployed to an emulated AWS; nothing real was made.", ""]
     lines += [f"`nightshift status` while it stood ({seen.seconds:.1f} s):", *_indented(seen.lines), ""]
+    if seen.up:
+        lines += ["With its nodes up, as a shift's start brings them:", *_indented(seen.up), ""]
     lines += _topic("Stood", _stood(stack, report)) + _topic("Wakes next", _wakes(stack, now))
     lines += _topic("Costs", _costs(stack, now)) + _topic("Proven", _proven(report))
     lines += _topic("Took", _took(report))
@@ -114,8 +140,7 @@ def _wakes(stack: Stack, now: datetime) -> str:
 
 
 def _costs(stack: Stack, now: datetime) -> str:
-    """Next month's, so that it is a whole one."""
-    year, month = (now.year + 1, 1) if now.month == 12 else (now.year, now.month + 1)
+    year, month = default_month(now)
     found = count(stack, year, month)
     name = f"{datetime(year, month, 1):%B %Y}"
     return (
@@ -134,19 +159,26 @@ def _proven(report: DeployReport) -> str:
 
 def _took(report: DeployReport) -> str:
     steps = ", ".join(f"{step.replace('_', ' ')} {taken:.0f} s" for step, taken in report.seconds.items())
-    return f"{steps}; {report.provider} {report.provider_version}"
+    return f"{steps}; {provider_words(report)}"
 
 
 def _onward(file: Path) -> list[str]:
+    tool = ".venv/bin/nightshift"
     steps = (
-        (str(file), "what was deployed: read it, change it"),
-        (".venv/bin/nightshift shifts -s lab", "when groups come up and go down"),
-        (".venv/bin/nightshift forecast -s lab", "what a month costs, line by line"),
-        ("cp stacks/Pulumi.lab.yaml stacks/Pulumi.mine.yaml", ""),
-        (".venv/bin/nightshift doctor -s mine", "what your AWS account lacks"),
-        ("pulumi up -s mine", "for real; read docs/operate.md first"),
+        (str(file), "what was deployed: read it"),
+        (f"{tool} shifts -s lab", "when groups come up and go down"),
+        (f"{tool} forecast -s lab", "what a month costs, line by line"),
+        ("cp stacks/Pulumi.lab.yaml stacks/Pulumi.mylab.yaml", ""),
+        (f"{tool} check -s mylab", "every problem of your file"),
+        (f"{tool} doctor -s mylab", "what your AWS account lacks"),
+        ("pulumi stack init mylab", "once; read docs/operate.md first"),
+        ("pulumi up -s mylab", "for real"),
     )
-    return ["From here", *(f"  {command:<38}{says}".rstrip() for command, says in steps)]
+    return [
+        "From here",
+        *(f"  {command:<40}{says}".rstrip() for command, says in steps),
+        *wrap(_NOT_YET),
+    ]
 
 
 if __name__ == "__main__":

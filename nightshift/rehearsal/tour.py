@@ -90,7 +90,11 @@ def _snapshots(stack: Stack, clients: Clients) -> list[TourFinding]:
     on_others += [f"{volume} bears {value}" for volume, value in sorted(have - right)]
     return [
         judged("snapshot policies", lacking, ", ".join(sorted(targets))),
-        judged("snapshot tag", on_others, f"on {len(have)} volumes and on nothing else"),
+        judged(
+            "snapshot tag",
+            on_others,
+            f"on {len(have)} volume{'' if len(have) == 1 else 's'} and on nothing else",
+        ),
     ]
 
 

@@ -39,10 +39,13 @@ def test_the_page_answers_what_stands_when_it_wakes_what_it_costs_and_where_to_g
     assert max(map(len, lines)) <= 80
     assert "79 resources" in told
     assert "Wakes next" in told
-    assert "USD in January 2027" in told
+    assert "USD in December 2026" in told
+    assert "terraform-provider-aws 5.100.0 behind pulumi-terraform-bridge 3.120.0" in " ".join(told.split())
+    assert "pulumi stack init mylab" in told
+    assert lines[-1].endswith("switched on.")
     assert "a second up changed 0, a refresh 0" in told
     assert "total 61 s" in told
-    assert "pulumi up -s mine" in told
+    assert "pulumi up -s mylab" in told
 
 
 def test_a_group_in_its_shift_says_until_when_and_when_again() -> None:
