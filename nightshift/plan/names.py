@@ -76,8 +76,11 @@ def snapshot_target(site: str, policy: str) -> str:
 
 
 def group_name(site: str, group: str) -> str:
-    """The Auto Scaling group, its launch template and its placement group."""
-    return _fit("group", limits.TEMPLATE_NAME_CHARS, "nightshift-", site, "-", group)
+    """The Auto Scaling group, its launch template and its placement group.
+
+    A dot stands between the two, since neither name has one: site lab's group a-b is not site lab-a's group b.
+    """
+    return _fit("group", limits.TEMPLATE_NAME_CHARS, "nightshift-", site, ".", group)
 
 
 def role_name(site: str, region: str, group: str) -> str:
@@ -133,12 +136,12 @@ def policy_description(site: str, policy: str) -> str:
 
 def no_capacity_alarm(site: str, group: str) -> str:
     """The alarm for a group that wants nodes and gets none."""
-    return _fit("alarm", limits.ALARM_NAME_CHARS, "nightshift-", site, "-", group, "-no-capacity")
+    return _fit("alarm", limits.ALARM_NAME_CHARS, group_name(site, group), "-no-capacity")
 
 
 def not_ready_alarm(site: str, group: str) -> str:
     """The alarm for a group whose nodes boot and fail their checks."""
-    return _fit("alarm", limits.ALARM_NAME_CHARS, "nightshift-", site, "-", group, "-not-ready")
+    return _fit("alarm", limits.ALARM_NAME_CHARS, group_name(site, group), "-not-ready")
 
 
 def _digest(text: str) -> str:

@@ -76,10 +76,9 @@ def _ec2(stack: Stack, ec2: Any) -> Iterator[tuple[str, str]]:
 def _named(stack: Stack, clients: Clients, account: str) -> Iterator[tuple[str, str]]:
     """Things that are found by their names."""
     prefix = f"nightshift-{stack.name}"
-    own = (prefix + "-", prefix)
 
     def mine(name: str) -> bool:
-        return name == own[1] or name.startswith(own[0])
+        return name == prefix or name.startswith((f"{prefix}-", f"{prefix}."))
 
     sources: tuple[tuple[str, list[str]], ...] = (
         (

@@ -23,7 +23,7 @@ from bootstrap.start.install import GIVEN_UP
 CONFIG = NodeConfig(
     site="lab",
     group="vit",
-    group_name="nightshift-lab-vit",
+    group_name="nightshift-lab.vit",
     region="us-east-1",
     suffix="amazonaws.com",
     bucket="artifacts",
@@ -37,7 +37,7 @@ INSTANCE = Instance("i-0abc", "g6.12xlarge", "us-east-1a")
 MANIFEST = BootManifest(
     site="lab",
     group="vit",
-    group_name="nightshift-lab-vit",
+    group_name="nightshift-lab.vit",
     region="us-east-1",
     zone="us-east-1a",
     nodes=1,
@@ -100,7 +100,7 @@ def test_this_release_proves_nothing_so_no_node_counts(client: Client, node: Pat
     assert record(client)["says"] == "no readiness check ran: nothing is proven about this node"
     assert client.calls["complete_lifecycle_action"] == {
         "LifecycleHookName": "ready",
-        "AutoScalingGroupName": "nightshift-lab-vit",
+        "AutoScalingGroupName": "nightshift-lab.vit",
         "InstanceId": "i-0abc",
         "LifecycleActionResult": "ABANDON",
     }

@@ -40,7 +40,7 @@ NODE = asdict(
     NodeConfig(
         site="lab",
         group="vit",
-        group_name="nightshift-lab-vit",
+        group_name="nightshift-lab.vit",
         region="us-east-1",
         suffix="amazonaws.com",
         bucket="artifacts",
@@ -157,7 +157,7 @@ def test_a_second_run_takes_what_is_unpacked_already(here: Path, monkeypatch: py
 def abandoned(aws: Aws) -> bool:
     (call,) = aws.asked("CompleteLifecycleAction")
     wanted = ("LifecycleActionResult=ABANDON", "InstanceId=i-0abc", "LifecycleHookName=ready")
-    return all(part in call for part in (*wanted, "AutoScalingGroupName=nightshift-lab-vit"))
+    return all(part in call for part in (*wanted, "AutoScalingGroupName=nightshift-lab.vit"))
 
 
 @pytest.mark.parametrize(

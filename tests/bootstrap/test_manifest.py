@@ -23,7 +23,7 @@ from bootstrap.manifest import (
 MANIFEST = BootManifest(
     site="lab",
     group="vit",
-    group_name="nightshift-lab-vit",
+    group_name="nightshift-lab.vit",
     region="us-east-1",
     zone="us-east-1a",
     nodes=2,

@@ -20,7 +20,7 @@ from bootstrap.start.user_data import LIMIT, UserDataTooLong, dns_suffix, render
 NODE = NodeConfig(
     site="lab",
     group="vit",
-    group_name="nightshift-lab-vit",
+    group_name="nightshift-lab.vit",
     region="us-east-1",
     suffix="amazonaws.com",
     bucket="nightshift-lab-artifacts-00000000",
@@ -51,7 +51,7 @@ root="${NIGHTSHIFT_ROOT:-/opt/nightshift}"
 fetcher="$root/fetch.py"
 node='{"artifact_key":"bootstrap/0.zip","artifact_sha256":"%s",\
 "bucket":"nightshift-lab-artifacts-00000000","data_bucket":"nightshift-lab-data-00000000",\
-"deadline_s":300,"endpoint":"","group":"vit","group_name":"nightshift-lab-vit","hook":"ready",\
+"deadline_s":300,"endpoint":"","group":"vit","group_name":"nightshift-lab.vit","hook":"ready",\
 "manifest_key":"groups/vit/manifest.json","region":"us-east-1","site":"lab","suffix":"amazonaws.com"}'
 
 give_up() {

@@ -16,7 +16,7 @@ from nightshift.records.model import OverrideRecord
 from nightshift.records.store import Records, override_key
 
 Clients = Callable[[str], Any]
-VIT = "nightshift-lab-vit"
+VIT = "nightshift-lab.vit"
 BASE: Any = botocore.client.BaseClient
 WRITES = {
     "PutObject",
@@ -113,14 +113,14 @@ def test_a_resume_in_the_last_minute_before_a_shift_still_starts_it(deployed: Cl
 
 def test_sleep_drains_only_after_a_yes(deployed: Clients, project: Any) -> None:
     deployed("autoscaling").set_desired_capacity(
-        AutoScalingGroupName="nightshift-lab-desk", DesiredCapacity=1
+        AutoScalingGroupName="nightshift-lab.desk", DesiredCapacity=1
     )
     project.answer = False
     assert project.say("sleep", "desk") == 1
-    assert _desired(deployed, "nightshift-lab-desk") == 1
+    assert _desired(deployed, "nightshift-lab.desk") == 1
     project.answer = True
     assert project.say("sleep", "desk") == 0
-    assert _desired(deployed, "nightshift-lab-desk") == 0
+    assert _desired(deployed, "nightshift-lab.desk") == 0
     assert _override(deployed, "desk") == ("down", "12-02 01:00")
 
 

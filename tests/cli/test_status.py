@@ -32,7 +32,7 @@ def _node(state: str = "InService", healthy: bool = True) -> LiveNode:
 def _facts(project: Any) -> StatusFacts:
     """Tuesday 17:00 in Shanghai: the desk is up, vit comes tomorrow."""
     groups = {
-        name: LiveGroup(name, f"nightshift-lab-{name}", 0, actions=_actions(project, name))
+        name: LiveGroup(name, f"nightshift-lab.{name}", 0, actions=_actions(project, name))
         for name in ("desk", "vit")
     }
     groups["desk"] = replace(groups["desk"], desired=1, nodes=(_node(),))
@@ -189,8 +189,8 @@ def test_status_finds_groups_nodes_volumes_and_records_in_aws(
     deployed: Callable[[str], Any], project: Any, capsys: pytest.CaptureFixture[str]
 ) -> None:
     scaling, s3 = deployed("autoscaling"), deployed("s3")
-    scaling.set_desired_capacity(AutoScalingGroupName="nightshift-lab-desk", DesiredCapacity=1)
-    groups = scaling.describe_auto_scaling_groups(AutoScalingGroupNames=["nightshift-lab-desk"])
+    scaling.set_desired_capacity(AutoScalingGroupName="nightshift-lab.desk", DesiredCapacity=1)
+    groups = scaling.describe_auto_scaling_groups(AutoScalingGroupNames=["nightshift-lab.desk"])
     node = groups["AutoScalingGroups"][0]["Instances"][0]["InstanceId"]
     records = Records(s3, BUCKET)
     records.write_run("vit", RunRecord("vit", 7, "/data/runs/vit", False, NOW))

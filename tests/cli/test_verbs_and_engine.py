@@ -21,7 +21,7 @@ from nightshift.rehearsal.clients import clients_of
 pytestmark = [pytest.mark.engine, pytest.mark.xdist_group("verbs")]
 ROOT = Path(__file__).parents[2]
 FILE = ROOT / "stacks" / "Pulumi.lab.yaml"
-VIT = "nightshift-lab-vit"
+VIT = "nightshift-lab.vit"
 
 
 @dataclass

@@ -17,7 +17,7 @@ from tests.engine.support.site import Deployed
 
 pytestmark = [pytest.mark.engine, pytest.mark.xdist_group("engine-identity")]
 REFUSALS = {"UnauthorizedOperation", "AccessDenied", "AccessDeniedException", "403"}
-GROUP, DESK = "nightshift-lab-vit", "nightshift-lab-desk"
+GROUP, DESK = "nightshift-lab.vit", "nightshift-lab.desk"
 Call = Callable[[], object]
 
 

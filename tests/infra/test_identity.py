@@ -44,7 +44,7 @@ def test_the_policy_names_this_group_s_volumes_group_and_buckets() -> None:
         }
     }
     assert policy["OwnGroup"]["Resource"] == (
-        f"arn:aws:autoscaling:us-east-1:{ACCOUNT}:autoScalingGroup:*:autoScalingGroupName/nightshift-lab-vit"
+        f"arn:aws:autoscaling:us-east-1:{ACCOUNT}:autoScalingGroup:*:autoScalingGroupName/nightshift-lab.vit"
     )
     assert policy["ReadArtifacts"]["Resource"] == [
         "arn:aws:s3:::nightshift-lab-artifacts-eb805c6c/bootstrap/*",

@@ -169,12 +169,12 @@ def make_group() -> None:
     autoscaling: Any = boto3.client("autoscaling", REGION)
     image = ec2.describe_images(Owners=["amazon"])["Images"][0]["ImageId"]
     ec2.create_launch_template(
-        LaunchTemplateName="nightshift-lab-vit",
+        LaunchTemplateName="nightshift-lab.vit",
         LaunchTemplateData={"ImageId": image, "InstanceType": "g6.xlarge"},
     )
     autoscaling.create_auto_scaling_group(
-        AutoScalingGroupName="nightshift-lab-vit",
-        LaunchTemplate={"LaunchTemplateName": "nightshift-lab-vit", "Version": "1"},
+        AutoScalingGroupName="nightshift-lab.vit",
+        LaunchTemplate={"LaunchTemplateName": "nightshift-lab.vit", "Version": "1"},
         MinSize=0,
         MaxSize=3,
         DesiredCapacity=2,
@@ -190,21 +190,21 @@ def test_groups_are_read_with_their_nodes_and_regular_actions() -> None:
     make_group()
     autoscaling: Any = boto3.client("autoscaling", REGION)
     autoscaling.put_scheduled_update_group_action(
-        AutoScalingGroupName="nightshift-lab-vit",
+        AutoScalingGroupName="nightshift-lab.vit",
         ScheduledActionName="up-2000",
         Recurrence="0 20 * * MON",
         TimeZone="Asia/Shanghai",
         DesiredCapacity=2,
     )
     autoscaling.put_scheduled_update_group_action(
-        AutoScalingGroupName="nightshift-lab-vit",
+        AutoScalingGroupName="nightshift-lab.vit",
         ScheduledActionName="wake-end",
         StartTime=datetime(2099, 1, 1, tzinfo=UTC),
         DesiredCapacity=0,
     )
     live = read()
     assert live.groups == {"vit": RunningGroup(running=2, desired=2)}
-    assert live.import_id("group-vit") == "nightshift-lab-vit"
+    assert live.import_id("group-vit") == "nightshift-lab.vit"
     assert live.actions == {"vit": (Action("up-2000", "0 20 * * MON", "Asia/Shanghai", 2),)}
     assert live.wake_ends == {"vit": datetime(2099, 1, 1, tzinfo=UTC)}
 

@@ -37,7 +37,7 @@ def test_a_group_starts_at_zero_and_leaves_its_size_to_others() -> None:
     assert (group.inputs["minSize"], group.inputs["maxSize"]) == (0, 1)
     assert "desiredCapacity" not in group.inputs
     assert list(group.request.ignoreChanges) == ["desiredCapacity", "suspendedProcesses"]
-    assert group.inputs["name"] == "nightshift-lab-vit"
+    assert group.inputs["name"] == "nightshift-lab.vit"
 
 
 def test_a_destroy_lets_nodes_drain_and_waits_longer_than_a_drain() -> None:
@@ -122,7 +122,7 @@ def test_nodes_carry_site_group_and_owner_and_nothing_that_a_snapshot_policy_loo
         "nightshift:site": "lab",
         "nightshift:group": "vit",
         "nightshift:owner": "vision",
-        "Name": "nightshift-lab-vit",
+        "Name": "nightshift-lab.vit",
     }
     tagged = {
         each["resourceType"]: each["tags"]
@@ -144,7 +144,7 @@ def test_each_hook_fails_to_the_safe_side(name: str, transition: str, result: st
     hook = deployed().one("LifecycleHook", f"vit-{name}")
     assert hook.inputs == {
         "name": name,
-        "autoscalingGroupName": "nightshift-lab-vit",
+        "autoscalingGroupName": "nightshift-lab.vit",
         "lifecycleTransition": f"autoscaling:EC2_INSTANCE_{transition}",
         "defaultResult": result,
         "heartbeatTimeout": seconds,
@@ -182,12 +182,12 @@ def test_what_lives_already_is_taken_over() -> None:
     live = nothing_alive(
         parts=parts(
             LivePart("template-vit", "lt-0abc", "LaunchTemplates"),
-            LivePart("group-vit", "nightshift-lab-vit", "AutoScalingGroups"),
+            LivePart("group-vit", "nightshift-lab.vit", "AutoScalingGroups"),
         )
     )
     recorder = declare(live=live)
     assert recorder.one("LaunchTemplate", "vit-template").request.importId == "lt-0abc"
-    assert recorder.one("Group", "vit-group").request.importId == "nightshift-lab-vit"
+    assert recorder.one("Group", "vit-group").request.importId == "nightshift-lab.vit"
     assert recorder.one("LaunchTemplate", "desk-template").request.importId == ""
 
 
@@ -217,9 +217,9 @@ def test_nodes_of_one_group_may_say_all_to_each_other_in_both_directions() -> No
 
 def test_nodes_that_work_together_are_placed_together() -> None:
     group = cluster().one("PlacementGroup", "big-placement")
-    assert (group.inputs["name"], group.inputs["strategy"]) == ("nightshift-lab-big", "cluster")
+    assert (group.inputs["name"], group.inputs["strategy"]) == ("nightshift-lab.big", "cluster")
     template = cluster().one("LaunchTemplate", "big-template").inputs
-    assert template["placement"] == {"groupName": "nightshift-lab-big"}
+    assert template["placement"] == {"groupName": "nightshift-lab.big"}
     assert "placement" not in cluster().one("LaunchTemplate", "vit-template").inputs
 
 

@@ -14,7 +14,7 @@ from infra.live_ec2 import LivePart
 from tests.infra.recorder import Recorder
 from tests.infra.support.samples import declare, lab, nothing_alive, parts
 
-PENDING = {"AutoScalingGroupName": "nightshift-lab-vit"}
+PENDING = {"AutoScalingGroupName": "nightshift-lab.vit"}
 
 
 @functools.cache
@@ -49,7 +49,7 @@ def test_mail_goes_to_those_of_the_budget_unless_the_site_names_others() -> None
 
 def test_no_capacity_is_fewer_in_service_than_wanted_all_the_time() -> None:
     inputs = alarm("no-capacity")
-    assert inputs["name"] == "nightshift-lab-vit-no-capacity"
+    assert inputs["name"] == "nightshift-lab.vit-no-capacity"
     assert (inputs["evaluationPeriods"], inputs["datapointsToAlarm"]) == (6, 6)
     assert (inputs["comparisonOperator"], inputs["threshold"]) == ("GreaterThanOrEqualToThreshold", 1)
     assert inputs["treatMissingData"] == "notBreaching"
@@ -124,7 +124,7 @@ def test_the_switch_takes_its_own_group_to_exactly_zero() -> None:
     policy = deployed().one("Policy", "observability-vit-stop").inputs
     assert policy == {
         "name": "stop",
-        "autoscalingGroupName": "nightshift-lab-vit",
+        "autoscalingGroupName": "nightshift-lab.vit",
         "policyType": "StepScaling",
         "adjustmentType": "ExactCapacity",
         "stepAdjustments": [{"metricIntervalLowerBound": "0", "scalingAdjustment": 0}],
@@ -153,7 +153,7 @@ def test_log_group_and_topic_that_stand_are_taken_over() -> None:
 
 def group(number: int) -> DashboardGroup:
     arns = tuple(f"arn:alarm:{number}-{kind}" for kind in range(3))
-    return DashboardGroup(f"g{number}", f"nightshift-lab-g{number}", arns)
+    return DashboardGroup(f"g{number}", f"nightshift-lab.g{number}", arns)
 
 
 def widgets(count: int) -> list[dict]:
@@ -166,7 +166,7 @@ def test_the_dashboard_shows_alarms_sizes_gpus_and_failed_boots() -> None:
     alarms, sizes, gpus, boots = widgets(1)
     assert alarms["properties"]["alarms"] == ["arn:alarm:0-0", "arn:alarm:0-1", "arn:alarm:0-2"]
     assert sizes["properties"]["metrics"] == [
-        ["AWS/AutoScaling", name, "AutoScalingGroupName", "nightshift-lab-g0", {"label": f"g0 {label}"}]
+        ["AWS/AutoScaling", name, "AutoScalingGroupName", "nightshift-lab.g0", {"label": f"g0 {label}"}]
         for name, label in (("GroupDesiredCapacity", "wanted"), ("GroupInServiceInstances", "in service"))
     ]
     for graph, name in ((gpus, "GpuUtilization"), (boots, "BootFailed")):

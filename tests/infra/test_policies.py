@@ -20,7 +20,7 @@ SCOPE = NodeScope(
     group="vit",
     region=REGION,
     account=ACCOUNT,
-    group_name="nightshift-lab-vit",
+    group_name="nightshift-lab.vit",
     data_bucket="nightshift-lab-data-00000000",
     artifacts_bucket="nightshift-lab-artifacts-00000000",
     log_group="/nightshift/lab",
@@ -56,7 +56,7 @@ def on_instance(action: str, instance: str, **context: str | list[str]) -> Verdi
     return ask(action, arn("ec2", f"instance/{instance}"), ec2__InstanceID=instance, **context)
 
 
-def on_group(action: str, group: str = "nightshift-lab-vit") -> Verdict:
+def on_group(action: str, group: str = "nightshift-lab.vit") -> Verdict:
     return ask(action, arn("autoscaling", f"autoScalingGroup:1234:autoScalingGroupName/{group}"))
 
 
@@ -173,8 +173,8 @@ def test_a_node_lists_only_its_own_prefixes() -> None:
 )
 def test_a_node_speaks_to_its_own_groups_hooks_and_ends_itself_there(action: str) -> None:
     assert on_group(action) == "allow"
-    assert on_group(action, "nightshift-lab-desk") == "none"
-    assert on_group(action, "nightshift-lab-vit2") == "none"
+    assert on_group(action, "nightshift-lab.desk") == "none"
+    assert on_group(action, "nightshift-lab.vit2") == "none"
 
 
 @pytest.mark.parametrize(
@@ -217,9 +217,9 @@ def test_a_node_has_no_way_to_more_power(action: str) -> None:
 def test_a_node_writes_only_its_own_groups_log_streams() -> None:
     for action in ("logs:CreateLogStream", "logs:PutLogEvents"):
         streams = "log-group:/nightshift/lab:log-stream:"
-        assert ask(action, arn("logs", f"{streams}nightshift-lab-vit/{ME}/agent")) == "allow"
-        assert ask(action, arn("logs", f"{streams}nightshift-lab-vit2/{ME}")) == "none"
-        assert ask(action, arn("logs", "log-group:/other:log-stream:nightshift-lab-vit/x")) == "none"
+        assert ask(action, arn("logs", f"{streams}nightshift-lab.vit/{ME}/agent")) == "allow"
+        assert ask(action, arn("logs", f"{streams}nightshift-lab.vit2/{ME}")) == "none"
+        assert ask(action, arn("logs", "log-group:/other:log-stream:nightshift-lab.vit/x")) == "none"
     assert ask("logs:CreateLogGroup", arn("logs", "log-group:/nightshift/lab")) == "none"
 
 

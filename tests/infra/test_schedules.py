@@ -23,7 +23,7 @@ def actions(recorder: Recorder, group: str = "vit") -> dict[str, dict[str, objec
 def test_every_action_sends_all_three_sizes_since_an_unset_one_would_be_sent_as_zero() -> None:
     assert actions(declare()) == {
         "vit-up-2000": {
-            "autoscalingGroupName": "nightshift-lab-vit",
+            "autoscalingGroupName": "nightshift-lab.vit",
             "scheduledActionName": "up-2000",
             "recurrence": "0 20 * * MON,WED,FRI",
             "timeZone": "Asia/Shanghai",
@@ -32,7 +32,7 @@ def test_every_action_sends_all_three_sizes_since_an_unset_one_would_be_sent_as_
             "desiredCapacity": 1,
         },
         "vit-down-0700": {
-            "autoscalingGroupName": "nightshift-lab-vit",
+            "autoscalingGroupName": "nightshift-lab.vit",
             "scheduledActionName": "down-0700",
             "recurrence": "0 7 * * TUE,THU,SAT",
             "timeZone": "Asia/Shanghai",

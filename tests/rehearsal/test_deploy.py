@@ -79,7 +79,7 @@ EXPECTED = [
     "roles",
     "snapshot tag",
 ]
-GROUP = "nightshift-rehearsal-train"
+GROUP = "nightshift-rehearsal.train"
 
 
 def _spoil_and_tour(endpoint: str) -> list[str]:

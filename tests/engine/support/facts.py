@@ -42,7 +42,7 @@ def _actions(site: Deployed, name: str, wanted: WantedGroup, timezone: str) -> N
 
 def _hooks(site: Deployed, name: str, wanted: WantedGroup) -> None:
     answer = site.client("autoscaling").describe_lifecycle_hooks(
-        AutoScalingGroupName=f"nightshift-{site.name}-{name}"
+        AutoScalingGroupName=f"nightshift-{site.name}.{name}"
     )
     found = {
         one["LifecycleHookName"]: (
@@ -226,7 +226,7 @@ def _watching(site: Deployed, wanted: Wanted) -> None:
     ]
     ends = ("no-capacity", "not-ready", "stuck")
     assert sorted(alarms) == sorted(
-        f"nightshift-{site.name}-{name}-{end}" for name in wanted.groups for end in ends
+        f"nightshift-{site.name}.{name}-{end}" for name in wanted.groups for end in ends
     )
     mails = [
         one["Endpoint"]

@@ -168,7 +168,7 @@ def volume_ids(site: Deployed) -> dict[str, str]:
 def group(site: Deployed, name: str) -> Any:
     """A group as it stands."""
     (found,) = site.client("autoscaling").describe_auto_scaling_groups(
-        AutoScalingGroupNames=[f"nightshift-{site.name}-{name}"]
+        AutoScalingGroupNames=[f"nightshift-{site.name}.{name}"]
     )["AutoScalingGroups"]
     return found
 
@@ -179,7 +179,7 @@ def actions(site: Deployed, name: str) -> dict[str, Any]:
         site.client("autoscaling"),
         "describe_scheduled_actions",
         "ScheduledUpdateGroupActions",
-        AutoScalingGroupName=f"nightshift-{site.name}-{name}",
+        AutoScalingGroupName=f"nightshift-{site.name}.{name}",
     )
     return {action["ScheduledActionName"]: action for action in found}
 

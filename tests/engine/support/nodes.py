@@ -17,7 +17,7 @@ _PATIENCE_S = 120.0
 def resize(site: Deployed, name: str, desired: int) -> None:
     """As a scheduled action does it when it fires."""
     site.client("autoscaling").set_desired_capacity(
-        AutoScalingGroupName=f"nightshift-{site.name}-{name}", DesiredCapacity=desired
+        AutoScalingGroupName=f"nightshift-{site.name}.{name}", DesiredCapacity=desired
     )
 
 
@@ -35,7 +35,7 @@ def credentials(site: Deployed, instance: str) -> Mapping[str, str]:
 def complete(site: Deployed, name: str, instance: str, hook: str) -> None:
     """A node says that it is ready, or drained."""
     site.client("autoscaling", credentials(site, instance)).complete_lifecycle_action(
-        AutoScalingGroupName=f"nightshift-{site.name}-{name}",
+        AutoScalingGroupName=f"nightshift-{site.name}.{name}",
         LifecycleHookName=hook,
         InstanceId=instance,
         LifecycleActionResult="CONTINUE",

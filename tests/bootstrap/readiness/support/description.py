@@ -79,7 +79,7 @@ def manifest(machine: Machine) -> BootManifest:
     return BootManifest(
         site="lab",
         group="vit",
-        group_name="nightshift-lab-vit",
+        group_name="nightshift-lab.vit",
         region="us-east-1",
         zone="us-east-1a",
         nodes=machine.nodes,

@@ -116,7 +116,7 @@ class Pair:
     def aws(self, machine: Machine) -> PluggingAws:
         """The node's edge to AWS."""
         config = NodeConfig(
-            "lab", "vit", "nightshift-lab-vit", REGION, "", "", "", "", "", "", "ready", self.cloud.endpoint
+            "lab", "vit", "nightshift-lab.vit", REGION, "", "", "", "", "", "", "ready", self.cloud.endpoint
         )
         return PluggingAws(config, machine, self.disks, self.held)
 
