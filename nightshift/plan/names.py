@@ -78,7 +78,7 @@ def snapshot_target(site: str, policy: str) -> str:
 def group_name(site: str, group: str) -> str:
     """The Auto Scaling group, its launch template and its placement group.
 
-    A dot stands between the two, since neither name has one: site lab's group a-b is not site lab-a's group b.
+    A dot stands between, which neither name has: site lab's group a-b is not site lab-a's group b.
     """
     return _fit("group", limits.TEMPLATE_NAME_CHARS, "nightshift-", site, ".", group)
 
