@@ -13,6 +13,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
+from nightshift.cli.late import put_off_metadata
+
 if TYPE_CHECKING:
     from nightshift.cli.answer import Answer
     from nightshift.cli.context import Context
@@ -40,8 +42,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     """The exit status of a command line; the shell's own when none is given, and then it ends the process."""
     if argv is not None:
         return _guarded(list(argv))
-    # Of a short run, pydantic's search for plugins, the collector and the tear-down take a quarter.
+    # Of a short run, pydantic's search for plugins, the collector and the tear-down take a third.
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
+    put_off_metadata()
     gc.disable()
     _take_any_letter()
     os._exit(_guarded(sys.argv[1:]))
