@@ -1,7 +1,7 @@
 """A stand-in for `importlib.metadata` that loads the real one when something is asked of it.
 
-Pydantic imports it to look for plugins, also where they are turned off; it brings email, csv and zipfile along,
-which is a tenth of what a short verb takes. The standard library's own lazy loader doesn't help: an import
+Pydantic imports it to look for plugins, also where they are turned off; it brings email, csv and zipfile
+along, a tenth of what a short verb takes. The standard library's own lazy loader doesn't help: an import
 statement asks the module for its spec, and that loads it.
 """
 
