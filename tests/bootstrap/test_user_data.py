@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import ast
 import json
+import os
 import re
 import shutil
 import subprocess
+import sys
 from dataclasses import asdict, fields, replace
 from pathlib import Path
 
@@ -17,6 +19,7 @@ from bootstrap.start.config import NodeConfig
 from bootstrap.start.install import GIVEN_UP, UNIT, install, unit_text
 from bootstrap.start.user_data import LIMIT, UserDataTooLong, dns_suffix, render_user_data
 
+SHELLCHECK = shutil.which("shellcheck", path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
 NODE = NodeConfig(
     site="lab",
     group="vit",
@@ -169,9 +172,9 @@ def test_bash_reads_it(script: Path) -> None:
 
 
 @pytest.mark.node
-@pytest.mark.skipif(not shutil.which("shellcheck"), reason="needs shellcheck")
+@pytest.mark.skipif(not SHELLCHECK, reason="needs shellcheck")
 def test_shellcheck_finds_nothing_in_it(script: Path) -> None:
-    done = subprocess.run(["shellcheck", script], capture_output=True, text=True, check=False)
+    done = subprocess.run([str(SHELLCHECK), script], capture_output=True, text=True, check=False)
     assert done.stdout == ""
 
 

@@ -83,6 +83,8 @@ class Bridge:
         """End the bridge; the Terraform provider dies with it."""
         self.process.kill()
         self.process.wait()
+        if self.process.stdout is not None:
+            self.process.stdout.close()
         self._engine.stop(None)
 
 

@@ -34,9 +34,13 @@ class Provider:
 
     def ensure(self) -> int:
         """The port to attach to. Starts the processes (about 2 s) unless they run. Raises ProviderError."""
-        if self._process is None or self._process.poll() is not None:
+        if self._process is None or self._process.poll() is not None or not self._whole():
             self._start()
         return self.port
+
+    def _whole(self) -> bool:
+        """False while the proxy is still ending because one of its two children is gone."""
+        return self.pids is not None and all(map(_runs, (self.pids.bridge, *self.pids.terraform)))
 
     def _start(self) -> None:
         self.stop()
@@ -87,3 +91,12 @@ class Provider:
             self._process.wait()
             self._process.stdout.close()
         self._process = None
+
+
+def _runs(pid: int) -> bool:
+    """Whether the process lives; one that ended and waits to be reaped doesn't."""
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0]
+    except FileNotFoundError:
+        return False
+    return state not in {"Z", "X"}

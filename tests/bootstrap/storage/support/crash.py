@@ -54,9 +54,14 @@ def crash(node: Bench, how: How, after: float, *, careful: bool = True) -> int:
     """
     mode = "careful" if careful else "careless"
     command = [sys.executable, "-S", "-c", _CAREFUL, str(node.path), str(SIZE), mode]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, bufsize=0) as writer:
+    words = node.folder / "writer.log"
+    with (
+        words.open("wb") as log,
+        subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, bufsize=0) as writer,
+    ):
         assert writer.stdout is not None
         told = writer.stdout.read(64) or b""
+        assert told, f"the writer ended before it committed anything: {words.read_text()}"
         time.sleep(after)
         os.set_blocking(writer.stdout.fileno(), False)
         told += writer.stdout.read(1 << 20) or b""
