@@ -95,8 +95,9 @@ class Recorder(pulumi_mocks.MockMonitor):
         return response
 
     def all(self, kind: str) -> list[Recorded]:
-        """Every resource whose type ends so."""
-        return [each for each in self.recorded if each.type.endswith(f":{kind}")]
+        """Every resource whose type ends so, by name: they are registered in no fixed order."""
+        found = [each for each in self.recorded if each.type.endswith(f":{kind}")]
+        return sorted(found, key=lambda each: each.name)
 
     def one(self, kind: str, name: str | None = None) -> Recorded:
         """The only resource of the kind, or the one of that name."""
