@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Generator
+from pathlib import Path
 
 import pytest
 
 from tests.bootstrap.storage.support.bench import Bench, bench
 from tests.bootstrap.storage.support.machine import reason_to_skip
+
+HERE = Path(__file__).parent
 
 
 @pytest.fixture
@@ -17,3 +20,10 @@ def node() -> Generator[Bench]:
         pytest.skip(reason)
     with bench() as made:
         yield made
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """One worker for all: loop devices are the machine's, and a release ends whoever still holds one."""
+    for item in items:
+        if item.path.is_relative_to(HERE) and item.get_closest_marker("node"):
+            item.add_marker(pytest.mark.xdist_group("storage"))

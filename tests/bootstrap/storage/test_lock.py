@@ -13,7 +13,7 @@ from tests.bootstrap.storage.support.bench import manifest, wish
 from tests.bootstrap.storage.support.machine import reason_to_skip
 from tests.bootstrap.storage.support.pair import WAITS, Pair, pair, together
 
-pytestmark = [pytest.mark.node, pytest.mark.xdist_group("storage-lock")]
+pytestmark = pytest.mark.node
 
 
 @pytest.fixture(scope="module")

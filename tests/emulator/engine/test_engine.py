@@ -21,7 +21,7 @@ from nightshift.emulator.engine.results import Result
 from nightshift.emulator.engine.toolchain import Toolchain, ensure_toolchain
 from nightshift.emulator.engine.workspace import Running, Workspace
 
-pytestmark = pytest.mark.engine
+pytestmark = [pytest.mark.engine, pytest.mark.xdist_group("engine-room")]
 
 SAMPLE = Path(__file__).parent / "fixtures" / "sample"
 
