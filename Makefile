@@ -8,7 +8,7 @@ BIN := $(VENV)/bin
 PYTEST := $(BIN)/python -m pytest
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup setup-run engine try test test-fast test-engine lint fmt lock bench clean
+.PHONY: help setup setup-run engine try test test-fast test-engine test-node lint fmt lock bench clean
 
 help:  ## what can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## */\1\t/' | expand -t 14
@@ -29,13 +29,16 @@ try:  ## the main job on an emulated AWS, no account needed
 
 test:  ## lint, types and all tests
 	@tools/prepare.sh "$(MAKE)" setup
-	@$(MAKE) --no-print-directory lint test-fast test-engine
+	@$(MAKE) --no-print-directory lint test-fast test-engine test-node
 
 test-fast: setup  ## pure tests and mocks, network blocked
 	$(PYTEST) -n 2 -m "not engine and not node and not gpu and not aws"
 
 test-engine: setup-run  ## the real engine and provider on the emulated AWS
-	$(PYTEST) -n 2 --dist loadgroup -m "engine or node"
+	$(PYTEST) -n 2 --dist loadgroup -m engine
+
+test-node: setup  ## real processes and block devices, one at a time: the devices are the machine's
+	$(PYTEST) -n 0 -m "node and not engine"
 
 lint: setup  ## formatting, rules, types
 	$(BIN)/ruff format --check .
