@@ -34,7 +34,7 @@ test:  ## lint, types and all tests
 test-fast: setup  ## pure tests and mocks, network blocked
 	$(PYTEST) -n 2 -m "not engine and not node and not gpu and not aws"
 
-test-engine: setup-run  ## the real engine and provider on the emulated AWS
+test-engine: setup  ## the real engine and provider on the emulated AWS
 	$(PYTEST) -n 2 --dist loadgroup -m engine
 
 test-node: setup  ## real processes and block devices, one at a time: the devices are the machine's
