@@ -8,29 +8,13 @@ import pytest
 
 from infra.identity import identity_spec
 from infra.options import SiteContext
-from infra.policies import NodeScope, node_policy, size_problem
+from infra.policies import node_policy, size_problem
 from nightshift.emulator.cloud.iam import Ask, Verdict, judge
 from nightshift.settings import from_config
+from tests.infra.support.scope import SCOPE, arn
 
-ACCOUNT, REGION = "123456789012", "us-east-1"
 ME, OTHER = "i-0aaaaaaaaaaaaaaa1", "i-0bbbbbbbbbbbbbbb2"
 USERID = f"AROAEXAMPLE:{ME}"
-SCOPE = NodeScope(
-    site="lab",
-    group="vit",
-    region=REGION,
-    account=ACCOUNT,
-    group_name="nightshift-lab.vit",
-    data_bucket="nightshift-lab-data-00000000",
-    artifacts_bucket="nightshift-lab-artifacts-00000000",
-    log_group="/nightshift/lab",
-    volumes=("imagenet", "runs"),
-    secrets=("lab/wandb",),
-)
-
-
-def arn(service: str, resource: str) -> str:
-    return f"arn:aws:{service}:{REGION}:{ACCOUNT}:{resource}"
 
 
 def ask(action: str, resource: str = "*", **context: str | list[str]) -> Verdict:

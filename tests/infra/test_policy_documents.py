@@ -8,7 +8,6 @@ from dataclasses import replace
 from infra.policies import (
     INLINE_LIMIT,
     STAR_ACTIONS,
-    NodeScope,
     bucket_policy,
     node_policy,
     node_trust,
@@ -18,24 +17,7 @@ from infra.policies import (
     to_json,
 )
 from nightshift.emulator.cloud.iam import Ask, judge
-
-ACCOUNT, REGION = "123456789012", "us-east-1"
-SCOPE = NodeScope(
-    site="lab",
-    group="vit",
-    region=REGION,
-    account=ACCOUNT,
-    group_name="nightshift-lab.vit",
-    data_bucket="nightshift-lab-data-00000000",
-    artifacts_bucket="nightshift-lab-artifacts-00000000",
-    log_group="/nightshift/lab",
-    volumes=("imagenet", "runs"),
-    secrets=("lab/wandb",),
-)
-
-
-def arn(service: str, resource: str) -> str:
-    return f"arn:aws:{service}:{REGION}:{ACCOUNT}:{resource}"
+from tests.infra.support.scope import ACCOUNT, REGION, SCOPE, arn
 
 
 def test_every_action_without_a_resource_has_its_reason_written_down() -> None:
