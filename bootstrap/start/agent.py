@@ -27,7 +27,7 @@ def boot(config: NodeConfig, instance: Instance, aws: NodeAws, checks: Sequence[
     def write(record: ReadinessRecord) -> None:
         Records(aws.client("s3"), config.data_bucket).write_readiness(aws.user_id(), record)
 
-    now = datetime.now(timezone.utc)  # noqa: UP017  # a node's own Python may be 3.10
+    now = datetime.now(timezone.utc)
     conclude(verdict, instance.id, config.group, now, aws, write)
     return 0 if verdict.ready else GIVEN_UP
 

@@ -30,7 +30,7 @@ ETC = Path(os.environ.get("NIGHTSHIFT_ETC", "/etc/nightshift"))
 PYTHONS = ("python3", "python3.13", "python3.12", "python3.11", "python3.10")
 FORM = "application/x-www-form-urlencoded; charset=utf-8"
 GIVEN_UP = 3
-UTC = timezone.utc  # noqa: UP017  # Python 3.8 has no other
+UTC = timezone.utc  # Python 3.8 has no other
 OPENER = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 Node = Any
 """The fields of NodeConfig, as JSON gives them."""

@@ -13,7 +13,7 @@ from typing import Literal
 from zoneinfo import ZoneInfo
 
 Flag = Literal["gap", "fold"]
-UTC = timezone.utc  # noqa: UP017  (nodes run Python 3.10, which has no datetime.UTC)
+UTC = timezone.utc
 WEEKDAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 MINUTES_PER_DAY = 24 * 60
 MINUTES_PER_WEEK = 7 * MINUTES_PER_DAY

@@ -9,7 +9,7 @@ from datetime import datetime, timezone
 from nightshift.records.errors import Unreadable
 
 VERSION = 1
-UTC = timezone.utc  # noqa: UP017  # a node's own Python may be 3.10
+UTC = timezone.utc
 STAMP = "%Y-%m-%dT%H:%M:%SZ"
 
 
