@@ -47,7 +47,7 @@ def _a_shift(site: Deployed) -> None:
     assert sorted(one["InstanceId"] for one in running) == sorted(nodes)
     for one in running:
         assert one["InstanceType"] == "p4d.24xlarge"
-        assert one["Placement"]["GroupName"] == "nightshift-cluster-pretrain"
+        assert one["Placement"]["GroupName"] == "nightshift-cluster.pretrain"
         assert one["MetadataOptions"]["HttpTokens"] == "required"
         assert "PublicIpAddress" not in one
         assert "nightshift:snapshots" not in tags_of(one)

@@ -222,7 +222,7 @@ def _watching(site: Deployed, wanted: Wanted) -> None:
     alarms = [
         one["AlarmName"]
         for one in listed(site.client("cloudwatch"), "describe_alarms", "MetricAlarms")
-        if one["AlarmName"].startswith(f"nightshift-{site.name}-")
+        if one["AlarmName"].startswith(f"nightshift-{site.name}.")
     ]
     ends = ("no-capacity", "not-ready", "stuck")
     assert sorted(alarms) == sorted(
