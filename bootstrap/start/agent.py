@@ -7,7 +7,7 @@ from datetime import datetime, timezone
 
 from bootstrap.aws import AwsError, NodeAws
 from bootstrap.imds import Instance
-from bootstrap.lifecycle.launch import conclude
+from bootstrap.lifecycle.conclude import conclude
 from bootstrap.manifest import BootManifest, ManifestError, from_json
 from bootstrap.readiness.verdict import Finding, Verdict, judge
 from bootstrap.start.config import NodeConfig

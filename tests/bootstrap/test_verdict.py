@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 from botocore.exceptions import ClientError, EndpointConnectionError
 
-from bootstrap.lifecycle.launch import conclude
+from bootstrap.lifecycle.conclude import conclude
 from bootstrap.readiness.verdict import NO_CHECKS, Finding, Verdict, judge
 from nightshift.records.errors import NoBucket
 from nightshift.records.model import ReadinessRecord
@@ -48,8 +48,9 @@ class Aws:
     def tag_itself(self, readiness: str, reason: str) -> None:
         self._note("tag", readiness, reason)
 
-    def complete_launch(self, result: str) -> None:
+    def complete_launch(self, result: str) -> bool:
         self._note("complete", result)
+        return True
 
     def write(self, record: ReadinessRecord) -> None:
         self._note("write")

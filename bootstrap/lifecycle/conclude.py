@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
@@ -22,8 +23,16 @@ class LaunchAws(Protocol):
     def tag_itself(self, readiness: str, reason: str) -> None:
         """The verdict as tags."""
 
-    def complete_launch(self, result: str) -> None:
-        """CONTINUE or ABANDON."""
+    def complete_launch(self, result: str) -> bool:
+        """CONTINUE or ABANDON; False when nobody waits any more."""
+
+
+@dataclass(frozen=True)
+class Concluded:
+    """`ready` as recorded; `waited`: the group still waited for this launch, so ABANDON ends the node."""
+
+    ready: bool
+    waited: bool
 
 
 def conclude(
@@ -33,7 +42,7 @@ def conclude(
     at: datetime,
     aws: LaunchAws,
     write: Callable[[ReadinessRecord], None],
-) -> None:
+) -> Concluded:
     """Record the verdict, say it, complete the hook. Only what the hook itself answers is raised.
 
     A node whose record can't be written is not ready, whatever the checks say.
@@ -44,7 +53,7 @@ def conclude(
     if not ready:
         _tried("count the failed boot", aws.count_failed_boot)
     _tried("tag the node", lambda: aws.tag_itself("ready" if ready else "not-ready", verdict.says))
-    aws.complete_launch("CONTINUE" if ready else "ABANDON")
+    return Concluded(ready, aws.complete_launch("CONTINUE" if ready else "ABANDON"))
 
 
 def _tried(what: str, act: Callable[[], None]) -> bool:

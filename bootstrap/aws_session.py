@@ -1,0 +1,44 @@
+"""The node's session with AWS: clients made once, errors in one tuple. Whose calls they are stands beside."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import boto3
+from botocore.config import Config
+from botocore.exceptions import BotoCoreError, ClientError
+
+from bootstrap.start.config import NodeConfig
+
+_CONFIG = Config(connect_timeout=5, read_timeout=30, retries={"mode": "standard", "max_attempts": 8})
+AwsError = (BotoCoreError, ClientError)
+
+
+def refusal(error: Exception) -> tuple[str, str]:
+    """Code and message of what AWS refused; an empty code when it wasn't reached or didn't answer."""
+    if isinstance(error, ClientError):
+        told = error.response.get("Error", {})
+        return str(told.get("Code", "unknown")), str(told.get("Message", ""))
+    return "", str(error)
+
+
+class Session:
+    """Clients for one node. A client may be used by several threads, making one may not: hence the lock."""
+
+    def __init__(self, config: NodeConfig, instance_id: str) -> None:
+        self._config = config
+        self._instance_id = instance_id
+        self._session = boto3.session.Session(region_name=config.region)
+        self._made: dict[str, Any] = {}
+        self._making = threading.Lock()
+
+    def client(self, service: str) -> Any:
+        """The client of one of the artifact's services (s3, logs, secretsmanager, ...), made once."""
+        with self._making:
+            if service not in self._made:
+                endpoint = self._config.endpoint or None
+                self._made[service] = self._session.client(  # ty: ignore[no-matching-overload]
+                    service, endpoint_url=endpoint, config=_CONFIG
+                )
+            return self._made[service]
