@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
 from datetime import datetime, timezone
 
@@ -45,6 +46,14 @@ def number(where: str, raw: Mapping[str, object], name: str) -> int:
     if not isinstance(value, int) or isinstance(value, bool) or value < 0:
         raise Unreadable(where, f"field {name} is {value!r}, no whole number")
     return value
+
+
+def amount(where: str, raw: Mapping[str, object], name: str) -> float:
+    """A finite number that must be there, 0 or more."""
+    value = raw.get(name)
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < math.inf:
+        raise Unreadable(where, f"field {name} is {value!r}, no number of 0 or more")
+    return float(value)
 
 
 def truth(where: str, raw: Mapping[str, object], name: str) -> bool:

@@ -11,7 +11,8 @@ from nightshift.records import fields
 from nightshift.records.errors import Unreadable
 
 
-def _dump(values: dict[str, object]) -> bytes:
+def dumped(values: dict[str, object]) -> bytes:
+    """The object's body: the version with it, keys sorted."""
     return json.dumps({"version": fields.VERSION, **values}, sort_keys=True).encode()
 
 
@@ -30,7 +31,7 @@ class OverrideRecord:
 
     def dump(self) -> bytes:
         """The object's body."""
-        return _dump(
+        return dumped(
             {
                 "state": self.state,
                 "until": fields.stamp(self.until),
@@ -67,7 +68,7 @@ class ReadinessRecord:
 
     def dump(self) -> bytes:
         """The object's body."""
-        return _dump(
+        return dumped(
             {
                 "node": self.node,
                 "group": self.group,
@@ -94,23 +95,28 @@ class ReadinessRecord:
 
 @dataclass(frozen=True)
 class RunRecord:
-    """A group's training run: its last durable checkpoint, and whether it is finished."""
+    """A group's training run: its last durable checkpoint, and whether it is finished.
+
+    `run` is the run's id, so that a finished job holds no other one back; empty in older records.
+    """
 
     group: str
     step: int
     checkpoint: str
     done: bool
     at: datetime
+    run: str = ""
 
     def dump(self) -> bytes:
         """The object's body."""
-        return _dump(
+        return dumped(
             {
                 "group": self.group,
                 "step": self.step,
                 "checkpoint": self.checkpoint,
                 "done": self.done,
                 "at": fields.stamp(self.at),
+                "run": self.run,
             }
         )
 
@@ -124,4 +130,5 @@ class RunRecord:
             checkpoint=fields.text(where, raw, "checkpoint"),
             done=fields.truth(where, raw, "done"),
             at=fields.instant(where, raw, "at"),
+            run=fields.text(where, raw, "run") if "run" in raw else "",
         )

@@ -6,7 +6,9 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from nightshift.records.drain import DrainRecord
 from nightshift.records.errors import ChangedMeanwhile, NoBucket, Unreadable
+from nightshift.records.hours import HoursRecord
 from nightshift.records.model import OverrideRecord, ReadinessRecord, RunRecord
 
 READINESS = "readiness.json"
@@ -29,6 +31,16 @@ def run_key(group: str) -> str:
     return f"runs/{group}/latest.json"
 
 
+def drain_key(userid: str) -> str:
+    """Where a node writes how it drained."""
+    return f"nodes/{userid}/drain.json"
+
+
+def hours_prefix(group: str, month: str) -> str:
+    """Where a group's nodes write their hours of a UTC month such as `2026-12`."""
+    return f"groups/{group}/hours/{month}/"
+
+
 @dataclass(frozen=True)
 class Seen:
     """An override as it was read: the record, or none, and the ETag that a later write must still find."""
@@ -38,10 +50,16 @@ class Seen:
 
 
 class Records:
-    """The records of one site. `client` is a boto3 S3 client; only its own ClientError is caught."""
+    """The records of one site. `client` is a boto3 S3 client; only its own ClientError is caught.
 
-    def __init__(self, client: Any, bucket: str) -> None:
+    `listed`: look for an object in a listing before it is read. A node needs that: its role lists by
+    prefix only, and S3 then answers a missing object with 403.
+    """
+
+    def __init__(self, client: Any, bucket: str, *, listed: bool = False) -> None:
         self._client = client
+        self._listed = listed
+        self._hours: dict[str, tuple[str, HoursRecord]] = {}
         self.bucket = bucket
 
     def override(self, group: str) -> Seen:
@@ -114,10 +132,33 @@ class Records:
                 found[node] = error
         return found
 
+    def write_drain(self, userid: str, record: DrainRecord) -> None:
+        """Put how a node drained, under its own id."""
+        self._client.put_object(Bucket=self.bucket, Key=drain_key(userid), Body=record.dump())
+
+    def write_hours(self, group: str, month: str, name: str, record: HoursRecord) -> None:
+        """Put the hours of one boot of one node; `name` is that boot's, nobody else writes there."""
+        key = f"{hours_prefix(group, month)}{name}.json"
+        self._client.put_object(Bucket=self.bucket, Key=key, Body=record.dump())
+
+    def hours(self, group: str, month: str) -> tuple[HoursRecord, ...]:
+        """Of all boots in a month; only what changed since the last call is fetched. Raises Unreadable."""
+        found: dict[str, tuple[str, HoursRecord]] = {}
+        for key, etag in self._listing(hours_prefix(group, month)):
+            known = self._hours.get(key)
+            if known is not None and known[0] == etag:
+                found[key] = known
+            elif (got := self._get(key)) is not None:
+                found[key] = (etag, HoursRecord.load(self._where(key), got[0]))
+        self._hours = found
+        return tuple(record for _, record in found.values())
+
     def _where(self, key: str) -> str:
         return f"s3://{self.bucket}/{key}"
 
     def _get(self, key: str) -> tuple[bytes, str] | None:
+        if self._listed and not any(each == key for each in self._keys(key)):
+            return None
         try:
             answer = self._client.get_object(Bucket=self.bucket, Key=key)
         except self._client.exceptions.ClientError as error:
@@ -127,11 +168,15 @@ class Records:
         return answer["Body"].read(), str(answer["ETag"])
 
     def _keys(self, prefix: str) -> Iterator[str]:
+        return (key for key, _ in self._listing(prefix))
+
+    def _listing(self, prefix: str) -> Iterator[tuple[str, str]]:
+        """Keys with their ETags."""
         try:
             for page in self._client.get_paginator("list_objects_v2").paginate(
                 Bucket=self.bucket, Prefix=prefix
             ):
-                yield from (str(item["Key"]) for item in page.get("Contents", ()))
+                yield from ((str(item["Key"]), str(item["ETag"])) for item in page.get("Contents", ()))
         except self._client.exceptions.ClientError as error:
             if _code(error) not in _ABSENT:
                 raise
