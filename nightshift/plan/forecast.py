@@ -8,6 +8,7 @@ from datetime import datetime
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Literal
 
+from nightshift.catalog.instance_types import instance_type
 from nightshift.catalog.prices import (
     FREE_GP3_IOPS,
     FREE_GP3_THROUGHPUT,
@@ -41,6 +42,7 @@ class GroupCost:
     boot_minutes: int = 5
     drain_minutes: int = 10
     public_address: bool = True
+    gpu_hours_monthly: int | None = None
 
 
 @dataclass(frozen=True)
@@ -146,7 +148,10 @@ def forecast(
         high_usd=sum((line.high_usd for line in lines), Decimal()),
         always_on_usd=always,
         group_hours=tuple(spent),
-        assumptions=_assumptions(groups, volumes, snapshot_change_percent),
+        assumptions=(
+            *_assumptions(groups, volumes, snapshot_change_percent),
+            *_caps(groups, spent),
+        ),
         not_counted=(*missing, *NOT_COUNTED),
     )
 
@@ -268,3 +273,20 @@ def _assumptions(
     if any(volume.kind == "io2" and (volume.iops or 0) > IO2_FIRST_TIER_IOPS for volume in volumes):
         found.append(f"io2 IOPS above {IO2_FIRST_TIER_IOPS} are cheaper than counted here")
     return tuple(found)
+
+
+def _caps(groups: Sequence[GroupCost], spent: Sequence[GroupHours]) -> Iterator[str]:
+    """What a cap on GPU-hours leaves of the shifts: said, not subtracted: it falls on the month's end."""
+    for group, hours in zip(groups, spent, strict=True):
+        cap = group.gpu_hours_monthly
+        if cap is None:
+            continue
+        gpus = instance_type(group.capacity.types[0]).gpu_count
+        used = (hours.up * gpus).quantize(Decimal(1))
+        if used <= cap:
+            yield f"{group.name}: its shifts use {used} of the {cap} GPU-hours that gpu_hours_monthly allows"
+            continue
+        yield (
+            f"{group.name}: its shifts would use {used} GPU-hours; gpu_hours_monthly releases it at {cap}, "
+            f"after {cap / used:.0%} of them, and the sums above don't count that"
+        )

@@ -29,6 +29,8 @@ def read_stack(path: Path, now: datetime | None = None) -> Stack:
     `now` (UTC, the present if absent) is where the search for shifts that meet begins.
     """
     stack = path.name.removeprefix("Pulumi.").removesuffix(".yaml")
+    if path.exists() and not path.is_file():
+        raise SettingsError(stack, (f"{path}: given no regular file, expected a stack file of YAML",))
     try:
         config, secret = config_of(yamltext.load(path.read_bytes()))
     except OSError as error:

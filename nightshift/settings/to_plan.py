@@ -114,6 +114,7 @@ def group_costs(stack: Stack) -> tuple[GroupCost, ...]:
             group.root_gib,
             drain_minutes=minutes(group.drain),
             public_address=own,
+            gpu_hours_monthly=group.gpu_hours_monthly,
         )
         for name, group in stack.groups.items()
     )

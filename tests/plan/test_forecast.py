@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime, time, timedelta
 from decimal import Decimal
 from zoneinfo import ZoneInfo
@@ -90,6 +91,22 @@ def test_a_night_shift_by_hand() -> None:
     compute = made.lines[0]
     assert (compute.unit_usd, compute.usd) == (Decimal("1.006"), Decimal("153.25"))
     assert "us-east-1, 2026-07-20" in compute.source
+
+
+@pytest.mark.parametrize(
+    ("cap", "says"),
+    [
+        (600, "vit: its shifts use 600 of the 600 GPU-hours that gpu_hours_monthly allows"),
+        (599, "vit: its shifts would use 600 GPU-hours; gpu_hours_monthly releases it at 599, after 100%"),
+        (150, "vit: its shifts would use 600 GPU-hours; gpu_hours_monthly releases it at 150, after 25%"),
+    ],
+)
+def test_a_cap_on_gpu_hours_is_held_against_what_the_shifts_use(cap: int, says: str) -> None:
+    capped = replace(group(types=("g5.12xlarge",)), gpu_hours_monthly=cap)
+    made = december(capped)
+    (told,) = (one for one in made.assumptions if "gpu_hours_monthly" in one)
+    assert told.startswith(says)
+    assert made.usd == december(group(types=("g5.12xlarge",))).usd
 
 
 def test_three_thousand_iops_and_125_mibs_come_with_a_gp3_volume() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -47,6 +48,14 @@ def test_a_stack_name_that_names_cannot_hold_is_refused(name: str) -> None:
 def test_a_file_that_is_not_there_is_a_problem_like_any_other(tmp_path: Path) -> None:
     with pytest.raises(SettingsError, match="No such file"):
         read_stack(tmp_path / "Pulumi.lab.yaml")
+
+
+def test_a_pipe_or_a_folder_in_its_place_is_refused_and_never_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "Pulumi.pipe.yaml")
+    (tmp_path / "Pulumi.folder.yaml").mkdir()
+    for name in ("pipe", "folder"):
+        with pytest.raises(SettingsError, match="given no regular file, expected a stack file"):
+            read_stack(tmp_path / f"Pulumi.{name}.yaml")
 
 
 def test_the_error_reads_as_a_header_and_a_line_per_problem() -> None:
