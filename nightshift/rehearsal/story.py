@@ -121,7 +121,7 @@ class Curve:
 
 @dataclass(frozen=True)
 class FaultEnd:
-    """A fault and how it ended. `fault` is the name as given, e.g. `spot@wed+3h`; `struck` None: it never did.
+    """A fault and how it ended. `fault` is the name as given, e.g. `spot@wed+3h`; `struck` None: never.
 
     `ended` says in a sentence what happened; `ok`: it ended as its kind must end.
     """
