@@ -26,6 +26,7 @@ ROOMS = {
     },
     "nightshift.emulator.cloud": {"nightshift.catalog"},
     "nightshift.emulator.engine": set(),
+    "nightshift.emulator.sandbox": {"nightshift.catalog", "nightshift.emulator.cloud"},
     "nightshift.rehearsal": {
         "nightshift.catalog",
         "nightshift.plan",
@@ -33,6 +34,7 @@ ROOMS = {
         "nightshift.settings",
         "nightshift.emulator.cloud",
         "nightshift.emulator.engine",
+        "nightshift.emulator.sandbox",
         "nightshift.cli",
     },
     "nightshift.cli": {
@@ -42,10 +44,16 @@ ROOMS = {
         "nightshift.settings",
         "nightshift.emulator.cloud",
         "nightshift.emulator.engine",
+        "nightshift.emulator.sandbox",
         "nightshift.rehearsal",
     },
 }
-STANDARD_LIBRARY_ONLY = {"nightshift.catalog", "nightshift.plan", "nightshift.records"}
+STANDARD_LIBRARY_ONLY = {
+    "nightshift.catalog",
+    "nightshift.plan",
+    "nightshift.records",
+    "nightshift.emulator.sandbox",
+}
 FOREIGN = {
     "nightshift.settings": {"pydantic", "pydantic_core", "yaml"},
     "nightshift.training": {"torch"},

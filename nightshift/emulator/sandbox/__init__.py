@@ -1,0 +1,1 @@
+"""Nodes as namespaces of this machine: network, metadata, devices and a boot, without a virtual machine."""

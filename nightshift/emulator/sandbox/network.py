@@ -1,0 +1,141 @@
+"""A network of nodes that nobody else sees: a bridge in a namespace of its own, and a node on each port.
+
+Everything in it is held by processes that end with this one, so a killed run leaves only files (see place).
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from contextlib import ExitStack
+from pathlib import Path
+from types import TracebackType
+
+from nightshift.emulator.sandbox.gateway import Gateway
+from nightshift.emulator.sandbox.imds import Identity
+from nightshift.emulator.sandbox.node import Node, Port
+from nightshift.emulator.sandbox.place import MEMORY, discard, make_folder, make_group, remove_group
+
+SUBNET, GATEWAY, MOST_NODES = "10.77.0", "10.77.0.1", 200
+TOOLS = ("ip", "unshare", "nsenter", "mount", "losetup")
+_HOLD = "import sys; print('ready', flush=True); sys.stdin.read()"
+
+
+class SandboxError(RuntimeError):
+    """A sandbox can't be made; the text says why."""
+
+
+def reason_to_skip() -> str | None:
+    """Why nodes can't be made on this machine, or None."""
+    if sys.platform != "linux":
+        return "needs Linux namespaces"
+    if os.geteuid() != 0:
+        return "needs root: namespaces, mounts and block devices"
+    missing = [tool for tool in TOOLS if shutil.which(tool) is None]
+    if missing:
+        return f"needs {', '.join(missing)}: install iproute2 and util-linux"
+    if not MEMORY.is_dir() or MEMORY.stat().st_dev == Path("/").stat().st_dev:
+        return f"needs {MEMORY} on a filesystem of its own"
+    return _refused()
+
+
+def _refused() -> str | None:
+    """What the kernel says to a namespace and an overlay: containers often forbid both."""
+    probe = ["unshare", "--net", "--mount", "--uts", "--pid", "--ipc", "--cgroup", "--fork", "true"]
+    done = subprocess.run(probe, check=False, capture_output=True, text=True)
+    if done.returncode:
+        return f"needs namespaces: {done.stderr.strip()}"
+    known = Path("/proc/filesystems").read_text(encoding="ascii")
+    return None if "overlay" in known else "needs the kernel's overlay filesystem"
+
+
+class Network:
+    """`with Network() as net: node = net.node("i-0abc")`. At most 200 nodes in one.
+
+    `share`: folders of this machine that every node sees as they are, at the same path, and may write to.
+    `cloud`: the emulated AWS's endpoint; nodes reach it at the same address as this process does.
+    """
+
+    def __init__(self, *, share: tuple[Path, ...] = (), cloud: str | None = None) -> None:
+        self.share = share
+        self._cloud = cloud
+        self._exit = ExitStack()
+        self._nodes: list[Node] = []
+        self.folder = Path()
+        self._hub = 0
+        self.gateway: Gateway | None = None
+
+    def __enter__(self) -> Network:
+        with ExitStack() as stack:
+            self.folder = make_folder()
+            stack.callback(discard, self.folder)
+            group = make_group(self.folder.name)
+            if group is not None:
+                stack.callback(remove_group, group)
+            self._hub = _hold(stack)
+            self._bridge()
+            if self._cloud is not None:
+                self.gateway = Gateway(self._hub, GATEWAY, self._cloud)
+                stack.callback(self.gateway.close)
+            self._exit = stack.pop_all()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        for node in self._nodes:
+            node.close()
+        self._exit.close()
+
+    def _bridge(self) -> None:
+        for command in ("link set lo up", "link add br0 type bridge", "link set br0 up"):
+            self.ip(*command.split())
+        self.ip("addr", "add", f"{GATEWAY}/24", "dev", "br0")
+
+    def ip(self, *arguments: str) -> None:
+        """The `ip` command on the network's own side. Raises SandboxError."""
+        command = ["nsenter", f"--net=/proc/{self._hub}/ns/net", "ip", *arguments]
+        done = subprocess.run(command, check=False, capture_output=True, text=True)
+        if done.returncode:
+            raise SandboxError(f"ip {' '.join(arguments)}: {done.stderr.strip()}")
+
+    def node(
+        self,
+        instance_id: str,
+        *,
+        zone: str = "us-east-1a",
+        type: str = "g6.12xlarge",
+        share: tuple[Path, ...] = (),
+        disk_mib: int | None = None,
+        identity: Identity | None = None,
+    ) -> Node:
+        """A new node, up. `disk_mib` bounds what it can write to its root; then a reboot empties it."""
+        if len(self._nodes) == MOST_NODES:
+            raise SandboxError(f"a sandbox has at most {MOST_NODES} nodes")
+        if any(each.id == instance_id for each in self._nodes):
+            raise SandboxError(f"{instance_id} is there already; `start` boots a killed node again")
+        number = len(self._nodes) + 10
+        port = Port(f"n{number}", f"{SUBNET}.{number}", GATEWAY, self.ip, self._plugged)
+        found = identity or Identity(instance_id, type, zone)
+        made = Node(self.folder, found, port, (*self.share, *share), disk_mib, self.gateway)
+        self._nodes.append(made)
+        made.start()
+        return made
+
+    def _plugged(self, port: Port, pid: int) -> None:
+        """A cable from the bridge to the node's eth0."""
+        self.ip("link", "add", port.name, "type", "veth", "peer", "name", "eth0", "netns", str(pid))
+        self.ip("link", "set", port.name, "master", "br0", "up")
+
+
+def _hold(stack: ExitStack) -> int:
+    """A process that keeps the hub's network until we end, however we end; its pid."""
+    command = ["unshare", "--net", sys.executable, "-S", "-E", "-c", _HOLD]
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    stack.callback(process.communicate)
+    assert process.stdout is not None
+    if process.stdout.readline() != b"ready\n":
+        raise SandboxError("a network namespace could not be made")
+    return process.pid
