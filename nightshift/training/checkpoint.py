@@ -16,7 +16,7 @@ from nightshift.training.errors import SaveError, TrainingError
 from nightshift.training.folder import Folder, Lock, name_of
 from nightshift.training.journal import Journal
 from nightshift.training.loading import Loaded, load_newest
-from nightshift.training.mirror import Mirror
+from nightshift.training.mirror import Copies, Mirror, pushing
 from nightshift.training.ranks import Ranks, attempt, find_ranks
 from nightshift.training.staging import Staging, own_share
 from nightshift.training.state import TrainingState
@@ -51,7 +51,7 @@ class Checkpoints:
         root: Path,
         *,
         keep: int = 3,
-        mirror: Callable[[Path], object] | None = None,
+        mirror: Copies | Callable[[Path], object] | None = None,
         journal: Journal | None = None,
         ranks: Ranks | None = None,
     ) -> None:
@@ -64,7 +64,8 @@ class Checkpoints:
         self._staging = Staging()
         self._flight: _Flight | None = None
         self._lock = self._prepare()
-        self._mirror = Mirror(mirror, self.journal) if mirror and self.ranks.team.leads else None
+        self._copies = mirror if isinstance(mirror, Copies) else None
+        self._mirror = Mirror(pushing(mirror), self.journal) if mirror and self.ranks.team.leads else None
 
     def _prepare(self) -> Lock | None:
         lock, wrong = attempt_lock(self.folder.root) if self.ranks.team.leads else (None, None)
@@ -128,8 +129,12 @@ class Checkpoints:
         return SaveReport(flight.step, flight.size, flight.blocked_s, took, path)
 
     def load(self, state: TrainingState) -> Loaded | None:
-        """Put the newest whole checkpoint into `state` and the random generators. None when there is none."""
-        return load_newest(self.folder, self.ranks, state, self.journal)
+        """Put the newest whole checkpoint into `state` and the random generators. None when there is none.
+
+        A mirror that can is asked when no volume has one.
+        """
+        pull = self._copies.pull if self._copies else None
+        return load_newest(self.folder, self.ranks, state, self.journal, pull)
 
     def close(self, mirror_patience_s: float = 0.0) -> None:
         """Let the folder go; waits for a mirror on its way at most so long."""

@@ -19,6 +19,19 @@ def sync_folder(folder: Path) -> None:
         os.close(descriptor)
 
 
+def sync_file(path: Path) -> None:
+    """Make a file's content durable.
+
+    After `sync_folder` it also tells a dead disk from a living one: xfs that has shut itself down answers
+    success to the sync of a folder and an error to that of a file.
+    """
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
 def write_synced(path: Path, data: bytes) -> None:
     """Write a new file and make its content durable (its name needs `sync_folder`)."""
     with path.open("wb") as stream:
@@ -38,6 +51,7 @@ def replace(path: Path, data: bytes, *, durable: bool = True) -> None:
         draft.replace(path)
     if durable:
         sync_folder(path.parent)
+        sync_file(path)
 
 
 @contextmanager

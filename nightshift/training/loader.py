@@ -65,15 +65,21 @@ class Seeded(Dataset[Any]):
         return len(self._samples)
 
     def __getitem__(self, index: tuple[int, int]) -> Any:
-        epoch, sample = index
+        return self.__getitems__([index])[0]
+
+    def __getitems__(self, indices: list[tuple[int, int]]) -> list[Any]:
+        """A batch's, which torch's loader asks for at once."""
         apart = torch.utils.data.get_worker_info() is None
         before = _sampling_state() if apart else None
-        _seed_sample(mixed(self._seed, epoch, sample))
         try:
-            return self._samples[sample]
+            return [self._drawn(epoch, sample) for epoch, sample in indices]
         finally:
             if before is not None:
                 _restore_sampling(before)
+
+    def _drawn(self, epoch: int, sample: int) -> Any:
+        _seed_sample(mixed(self._seed, epoch, sample))
+        return self._samples[sample]
 
 
 def _sampling_state() -> tuple[Any, torch.Tensor, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -38,12 +38,17 @@ class Loaded:
     extra: Mapping[str, Any]
 
 
-def load_newest(folder: Folder, ranks: Ranks, state: TrainingState, journal: Journal) -> Loaded | None:
+def load_newest(
+    folder: Folder,
+    ranks: Ranks,
+    state: TrainingState,
+    journal: Journal,
+    pull: Callable[[Path], str | None] | None = None,
+) -> Loaded | None:
     """Collective. TrainingError on every rank when checkpoints exist but none can be used."""
-    found = folder.find() if ranks.team.leads else Found(None, ())
-    said = ranks.control.gather((found.step, [(path.name, why) for path, why in found.broken]))
-    step = max(one for one, _ in said)
-    broken = [f"{name}: {why}" for _, parts in said for name, why in parts]
+    found, step, broken = _found(folder, ranks)
+    if step < 0 and pull and _pulled(folder, ranks, pull, journal):
+        found, step, broken = _found(folder, ranks)
     if step < 0:
         _refuse_if(broken, folder)
         return None
@@ -53,6 +58,25 @@ def load_newest(folder: Folder, ranks: Ranks, state: TrainingState, journal: Jou
     state.restore(tensors, plain)
     rng.restore_rank(plain["rng"], ranks.control.rank)
     return Loaded(plain["step"], plain["position"], name_of(step), plain["extra"])
+
+
+def _found(folder: Folder, ranks: Ranks) -> tuple[Found, int, list[str]]:
+    """What is here, the newest step anywhere (-1: none), and what is broken anywhere."""
+    found = folder.find() if ranks.team.leads else Found(None, ())
+    said = ranks.control.gather((found.step, [(path.name, why) for path, why in found.broken]))
+    broken = [f"{name}: {why}" for _, parts in said for name, why in parts]
+    return found, max(one for one, _ in said), broken
+
+
+def _pulled(folder: Folder, ranks: Ranks, pull: Callable[[Path], str | None], journal: Journal) -> bool:
+    """Whether the first rank's volume has got a copy. TrainingError on all when that can't be known."""
+    name, wrong = attempt(lambda: pull(folder.root)) if ranks.control.leads else (None, None)
+    name, wrong = ranks.control.gather((name, wrong))[0]
+    if wrong:
+        raise TrainingError(f"{folder.root} has no whole checkpoint, and the mirror can't be read: {wrong}")
+    if name:
+        journal.note("pulled", checkpoint=name)
+    return name is not None
 
 
 def _refuse_if(broken: list[str], folder: Folder) -> None:

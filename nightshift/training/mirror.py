@@ -1,12 +1,32 @@
-"""Copies of committed checkpoints elsewhere (S3, another disk), by a function of the caller's."""
+"""Copies of committed checkpoints elsewhere (S3, another disk), by what the caller gives."""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable
 from pathlib import Path
+from typing import Protocol, runtime_checkable
 
 from nightshift.training.journal import Journal
+
+
+@runtime_checkable
+class Copies(Protocol):
+    """A place for copies. `push` gets a committed checkpoint's folder.
+
+    `pull` is asked by one rank when no volume holds a whole checkpoint: it puts the newest whole copy under
+    its own name into the folder of checkpoints and returns that name, or None when the place has none. What
+    it raises ends the launch: to begin anew beside copies that can't be read would be worse.
+    """
+
+    def push(self, checkpoint: Path, /) -> object: ...
+
+    def pull(self, folder: Path, /) -> str | None: ...
+
+
+def pushing(given: Copies | Callable[[Path], object]) -> Callable[[Path], object]:
+    """A plain function is a place that nothing comes back from."""
+    return given.push if isinstance(given, Copies) else given
 
 
 class Mirror:

@@ -15,9 +15,12 @@ import torch
 from nightshift.training import job as contract
 from nightshift.training.checkpoint import Checkpoints, SaveReport
 from nightshift.training.errors import TrainingError
+from nightshift.training.given import checkpoint_folder, patience, refuse_other_data, total_steps
 from nightshift.training.job import Drain, Outcome, Progress
 from nightshift.training.journal import Journal
+from nightshift.training.ledger import Ledger
 from nightshift.training.loader import Loader
+from nightshift.training.mirror import Copies
 from nightshift.training.pacing import Cost
 from nightshift.training.ranks import find_ranks
 from nightshift.training.shift import Clock, Notice, agree
@@ -36,6 +39,9 @@ class Run:
     `model` is wrapped as it trains (DDP included), and `optimizer` is made from it, before this is made.
     Give `epochs` or `steps`. `save_every_s` and `save_every_steps` replace the interval that follows from
     what a save costs. With `micro_batch` in the loader, step the optimizer when `last_of_step` is true.
+    `mirror` is a function that copies a committed checkpoint elsewhere, or something with `push` and `pull`.
+    `before_save` may raise to keep a bad state out of the checkpoints. `last_words` comes when the last step
+    is saved and before the node hears of it.
     """
 
     def __init__(
@@ -53,22 +59,27 @@ class Run:
         keep: int = 3,
         save_every_s: float | None = None,
         save_every_steps: int | None = None,
-        mirror: Callable[[Path], object] | None = None,
+        mirror: Copies | Callable[[Path], object] | None = None,
         about: Mapping[str, object] | None = None,
+        before_save: Callable[[], object] | None = None,
+        last_words: Callable[[], object] | None = None,
     ) -> None:
         self.loader = loader
-        self.total = _total(loader, epochs, steps)
+        self.ledger = Ledger()
+        self.total = total_steps(loader, epochs, steps)
         self.step = 0
         self.position = 0
         self.last_of_step = False
         self.parts = loader.share.parts
         self._save_every_steps = save_every_steps
+        self._before_save = before_save
+        self._last_words = last_words
         self._about = {"run": os.environ.get(contract.RUN), "torch": torch.__version__, **(about or {})}
         optimizers = [optimizer] if isinstance(optimizer, torch.optim.Optimizer) else list(optimizer)
         named = {"scheduler": scheduler, "scaler": scaler, **(parts or {})}
         self.state = TrainingState(model, optimizers, {name: one for name, one in named.items() if one})
         self._job = contract.from_environment()
-        root = _folder(folder)
+        root = checkpoint_folder(folder)
         ranks = find_ranks(root)
         self._speaks = ranks.local_lead
         self._journal = Journal(self._events(), speaks=self._speaks)
@@ -90,11 +101,12 @@ class Run:
         """The batches of the steps that are left. Raises Drained (an exit) when all ranks agreed to end."""
         source = self.loader.batches(self.position, self.total - self.step)
         began = time.perf_counter()
-        for index, batch in enumerate(source):
+        for index, batch in enumerate(self.ledger.waiting(source)):
             self.last_of_step = (index + 1) % self.parts == 0
             yield batch
             if self.last_of_step:
                 self._clock.step_took(time.perf_counter() - began)
+                self.ledger.step_done()
                 self._end_step()
                 began = time.perf_counter()
         self._finish()
@@ -117,13 +129,14 @@ class Run:
 
     def _ask(self) -> None:
         shift = self._job.shift()
-        word = agree(
-            self.checkpoints.ranks.control,
-            drain=self._notice.seen() is not None,
-            busy=self.checkpoints.busy,
-            due=self._save_every_steps is None and self._clock.due(shift),
-            step_s=self._clock.step_s,
-        )
+        with self.ledger.counting("agreeing_s"):
+            word = agree(
+                self.checkpoints.ranks.control,
+                drain=self._notice.seen() is not None,
+                busy=self.checkpoints.busy,
+                due=self._save_every_steps is None and self._clock.due(shift),
+                step_s=self._clock.step_s,
+            )
         self._ask_at = self.step + word.ask_in
         if word.drain:
             self._drain(self._notice.seen() or Drain("another rank was asked to end"))
@@ -132,8 +145,10 @@ class Run:
             self._save()
 
     def _save(self) -> None:
+        if self._before_save:
+            self._before_save()
         self._clock.save_began(self._job.shift())
-        self.checkpoints.start(
+        self.ledger.saving_s += self.checkpoints.start(
             self.state,
             step=self.step,
             position=self.position,
@@ -160,25 +175,37 @@ class Run:
 
     def _save_last(self, by: float | None) -> bool:
         """Save this very step and wait for it. False when it isn't on the disk in time."""
-        self._collect(self.checkpoints.finish(_patience(by)))
+        with self.ledger.counting("saving_s"):
+            self._collect(self.checkpoints.finish(patience(by)))
         if self._saved is None or self._saved[0] != self.step:
             self._save()
-            self._collect(self.checkpoints.finish(_patience(by)))
+            with self.ledger.counting("saving_s"):
+                self._collect(self.checkpoints.finish(patience(by)))
         return self._saved is not None and self._saved[0] == self.step
 
     def _drain(self, asked: Drain) -> None:
         self._journal.note("drain", step=self.step, reason=asked.reason)
         saved = self._save_last(asked.by)
+        self._speak()
         self._conclude("drained", asked.reason, saved)
         raise Drained(contract.drained_code())
 
     def _finish(self) -> None:
         saved = self._save_last(None)
+        self._speak()
         self._conclude(
             "finished" if saved else "failed", "all steps done" if saved else "last save failed", saved
         )
         if not saved:
             raise TrainingError(f"step {self.step}: all steps are done, but the last save failed; see above")
+
+    def _speak(self) -> None:
+        """What the script still has to say can't cost the run its outcome."""
+        if self._last_words:
+            try:
+                self._last_words()
+            except Exception as error:
+                self._journal.note("last-words-failed", reason=f"{type(error).__name__}: {error}")
 
     def _conclude(self, outcome: str, reason: str, saved: bool) -> None:
         self._notice.stop()
@@ -195,7 +222,7 @@ class Run:
         loaded = self.checkpoints.load(self.state)
         if loaded is None:
             return
-        _refuse_other_data(loaded.extra.get("loader", {}), self.loader.identity())
+        refuse_other_data(loaded.extra.get("loader", {}), self.loader.identity())
         self.step, self.position = loaded.step, loaded.position
         self._saved = (loaded.step, loaded.name)
         self._journal.note("resumed", step=loaded.step, samples=loaded.position, checkpoint=loaded.name)
@@ -227,38 +254,3 @@ class Run:
         except OSError as trouble:
             print(f"nightshift: the outcome could not be written: {trouble}", file=sys.stderr)
         self._excepthook(kind, error, trace)
-
-
-def _total(loader: Loader, epochs: float | None, steps: int | None) -> int:
-    if (epochs is None) == (steps is None):
-        raise TrainingError("give either epochs or steps")
-    total = loader.steps(epochs) if epochs is not None else int(steps or 0)
-    if total < 1:
-        raise TrainingError(f"{'epochs' if steps is None else 'steps'}: there must be at least one step")
-    return total
-
-
-def _folder(given: Path | str | None) -> Path:
-    named = given or os.environ.get(contract.CHECKPOINTS)
-    if not named:
-        raise TrainingError(f"folder: give one for the checkpoints, or set {contract.CHECKPOINTS}")
-    folder = Path(named)
-    folder.mkdir(parents=True, exist_ok=True)
-    return folder
-
-
-def _patience(by: float | None) -> float | None:
-    """Seconds to wait for a save; one is kept for the outcome."""
-    return None if by is None else max(1.0, by - time.time() - 1.0)
-
-
-def _refuse_other_data(saved: Mapping[str, object], here: Mapping[str, object]) -> None:
-    names = {"samples": "number of samples", "content": "names of the samples"}
-    wrong = [
-        f"{names.get(key, key)}: {saved[key]} when it was saved, {here[key]} now; "
-        "a position would mean other samples"
-        for key in here
-        if key in saved and saved[key] != here[key]
-    ]
-    if wrong:
-        raise TrainingError(*wrong)
