@@ -56,7 +56,7 @@ _ALL = (
     Runtime(
         "torch-2.6-cu124",
         "torch 2.6 on CUDA 12.4: V100 up to H200, not Blackwell",
-        python="3.12",
+        python="3.13",
         torch="2.6.0",
         torchvision="0.21.0",
         cuda="12.4",
