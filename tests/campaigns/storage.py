@@ -21,10 +21,11 @@ from pathlib import Path
 from typing import Any
 
 from nightshift.emulator.cloud.process import start_cloud
+from nightshift.emulator.sandbox.devices import GIB, sh
 from tests.bootstrap.storage.support.bench import Bench, Filesystem, bench, wish
 from tests.bootstrap.storage.support.crash import How, boot_again, clear, crash, lost, reflink_host
 from tests.bootstrap.storage.support.cut import Witness, attach_until_death, next_node
-from tests.bootstrap.storage.support.machine import GIB, reason_to_skip, sh
+from tests.bootstrap.storage.support.machine import reason_to_skip
 from tests.bootstrap.storage.support.pair import pair, together
 
 BOTH: tuple[Filesystem, ...] = ("xfs", "ext4")

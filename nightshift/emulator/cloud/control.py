@@ -10,6 +10,7 @@ POST faults         {"insufficient": {"g5.xlarge" | "g5.xlarge@us-east-1a" | "*"
 POST quotas         {"L-DB2E81BA": vcpus}
 POST capacity-block {"region", "instance_type", "zone", "count", "hours"}
 POST node-credentials {"instance_id"}    session credentials of the instance's role, as IMDS gives them
+GET  volumes                             volumes with size, state and attachment
 GET  hooks                               open lifecycle actions: instance, hook, token, deadline
 POST reset          {}                   forget all resources
 """
@@ -100,6 +101,25 @@ def _hooks(_body: Body) -> Body:
     return {"actions": rows}
 
 
+def _attachment(there: Any) -> Body:
+    """`instance_id` None when there's none; `root`: the instance boots from it."""
+    if there is None or there.instance.state in ("terminated", "shutting-down"):
+        return {"instance_id": None, "device": None, "root": False}
+    root = there.device == there.instance.root_device_name
+    return {"instance_id": there.instance.id, "device": there.device, "root": root}
+
+
+def _volumes(_body: Body) -> Body:
+    from moto.ec2.models import ec2_backends
+
+    rows = []
+    for region, backend in ec2_backends[ACCOUNT].items():
+        for volume in list(backend.volumes.values()):
+            row = {"region": region, "id": volume.id, "size_gib": int(volume.size), "state": volume.status}
+            rows.append(row | _attachment(volume.attachment))
+    return {"volumes": rows}
+
+
 def _reset(_body: Body) -> Body:
     from moto.moto_api._internal.models import moto_api_backend
 
@@ -123,6 +143,7 @@ class Control:
             ("POST", "quotas"): _quotas,
             ("POST", "capacity-block"): _block,
             ("POST", "node-credentials"): lambda body: node_credentials(body["instance_id"]),
+            ("GET", "volumes"): _volumes,
             ("GET", "hooks"): _hooks,
             ("POST", "reset"): _reset,
         }

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import contextlib
 import http.client
-import json
 import select
 import shutil
 import socket
 import tempfile
 import threading
 import time
-import urllib.error
-import urllib.request
+from collections.abc import Callable
 from typing import IO, Any
 from urllib.parse import urlsplit
 
-from nightshift.emulator.cloud import CONTROL
 from nightshift.emulator.sandbox.calls import step_of
+from nightshift.emulator.sandbox.control import Refused, control
 from nightshift.emulator.sandbox.faults import Fault, Faults
 from nightshift.emulator.sandbox.kernel import connection, listener
 from nightshift.emulator.sandbox.serving import Handler, Server
@@ -31,7 +29,7 @@ _ANSWER_S, _CONNECT_S, _AGAIN_S = 300.0, 10.0, 0.3
 class Gateway:
     """Serves the emulated AWS of `endpoint` at `address` of the network of `hub`, on the endpoint's own port.
 
-    `faults_of` a node's address befall that node's calls alone.
+    `faults_of` a node's address befall that node's calls alone. `done` hears of every call that went through.
     """
 
     def __init__(self, hub: int, address: str, endpoint: str) -> None:
@@ -41,6 +39,7 @@ class Gateway:
         self.endpoint = endpoint
         self.address = (address, there.port)
         self.target = (there.hostname, there.port)
+        self.done: Callable[[str], None] = lambda _step: None
         self._faults: dict[str, Faults] = {}
         self._lock = threading.Lock()
         gateway = self
@@ -64,14 +63,9 @@ class Gateway:
 
         Raises OSError when the emulated AWS doesn't answer.
         """
-        body = json.dumps({"instance_id": instance_id}).encode()
-        request = urllib.request.Request(f"{self.endpoint}{CONTROL}/node-credentials", data=body)
-        opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
         try:
-            with opener.open(request, timeout=_CONNECT_S) as answer:
-                return json.load(answer)
-        except urllib.error.HTTPError as error:
-            error.close()
+            return control(self.endpoint, "node-credentials", {"instance_id": instance_id})
+        except Refused:
             return None
 
     def close(self) -> None:
@@ -95,7 +89,7 @@ class _Calls(Handler):
             if wrong is not None:
                 self.give(wrong)
             else:
-                self._forward(body, fault)
+                self._forward(body, fault, step)
 
     do_GET = do_PUT = do_POST = do_HEAD = do_DELETE = _pass
 
@@ -111,7 +105,7 @@ class _Calls(Handler):
             left -= len(piece)
         kept.seek(0)
 
-    def _forward(self, body: IO[bytes], fault: Fault | None) -> None:
+    def _forward(self, body: IO[bytes], fault: Fault | None, step: str) -> None:
         size = body.seek(0, 2)
         body.seek(0)
         there = http.client.HTTPConnection(*self.way.target, timeout=_ANSWER_S)
@@ -125,7 +119,9 @@ class _Calls(Handler):
             there.endheaders()
             while piece := body.read(_PIECE):
                 there.send(piece)
-            self._answer(there.getresponse(), fault)
+            answer = there.getresponse()
+            self.way.done(step)
+            self._answer(answer, fault)
         except http.client.HTTPException:
             self.drop()
         finally:

@@ -17,6 +17,7 @@ from nightshift.emulator.sandbox.gateway import Gateway
 from nightshift.emulator.sandbox.imds import Identity
 from nightshift.emulator.sandbox.node import Node, Port
 from nightshift.emulator.sandbox.place import MEMORY, discard, make_folder, make_group, remove_group
+from nightshift.emulator.sandbox.volumes import Volumes
 
 SUBNET, GATEWAY, MOST_NODES = "10.77.0", "10.77.0.1", 200
 TOOLS = ("ip", "unshare", "nsenter", "mount", "losetup")
@@ -55,7 +56,8 @@ class Network:
     """`with Network() as net: node = net.node("i-0abc")`. At most 200 nodes in one.
 
     `share`: folders of this machine that every node sees as they are, at the same path, and may write to.
-    `cloud`: the emulated AWS's endpoint; nodes reach it at the same address as this process does.
+    `cloud`: the emulated AWS's endpoint; nodes reach it at the same address as this process does, and what it
+    says of volumes happens to their devices.
     """
 
     def __init__(self, *, share: tuple[Path, ...] = (), cloud: str | None = None) -> None:
@@ -66,6 +68,7 @@ class Network:
         self.folder = Path()
         self._hub = 0
         self.gateway: Gateway | None = None
+        self.volumes: Volumes | None = None
 
     def __enter__(self) -> Network:
         with ExitStack() as stack:
@@ -77,8 +80,7 @@ class Network:
             self._hub = _hold(stack)
             self._bridge()
             if self._cloud is not None:
-                self.gateway = Gateway(self._hub, GATEWAY, self._cloud)
-                stack.callback(self.gateway.close)
+                self._serve(self._cloud, stack)
             self._exit = stack.pop_all()
         return self
 
@@ -88,6 +90,18 @@ class Network:
         for node in self._nodes:
             node.close()
         self._exit.close()
+
+    def _serve(self, cloud: str, stack: ExitStack) -> None:
+        self.gateway = Gateway(self._hub, GATEWAY, cloud)
+        stack.callback(self.gateway.close)
+        self.volumes = Volumes(cloud, self.folder / "volumes", self.find)
+        stack.callback(self.volumes.close)
+        self.gateway.done = self.volumes.hear
+        self.volumes.start()
+
+    def find(self, instance_id: str) -> Node | None:
+        """The node of an instance, up or down."""
+        return next((each for each in self._nodes if each.id == instance_id), None)
 
     def _bridge(self) -> None:
         for command in ("link set lo up", "link add br0 type bridge", "link set br0 up"):
@@ -114,7 +128,7 @@ class Network:
         """A new node, up. `disk_mib` bounds what it can write to its root; then a reboot empties it."""
         if len(self._nodes) == MOST_NODES:
             raise SandboxError(f"a sandbox has at most {MOST_NODES} nodes")
-        if any(each.id == instance_id for each in self._nodes):
+        if self.find(instance_id) is not None:
             raise SandboxError(f"{instance_id} is there already; `start` boots a killed node again")
         number = len(self._nodes) + 10
         port = Port(f"n{number}", f"{SUBNET}.{number}", GATEWAY, self.ip, self._plugged)

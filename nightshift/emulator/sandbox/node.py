@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from nightshift.emulator.sandbox.devices import Disk, Slots
 from nightshift.emulator.sandbox.gateway import Gateway, Relay
 from nightshift.emulator.sandbox.imds import Identity, Imds
 from nightshift.emulator.sandbox.kernel import children_in
@@ -74,8 +75,8 @@ class Node:
         self.identity = identity.at(port.address)
         self.port, self.share, self.disk_mib = port, share, disk_mib
         self.folder = folder / identity.instance_id
-        for part in ("dev/disk/by-id", "sys/block", "disk"):
-            (self.folder / part).mkdir(parents=True)
+        self.slots = Slots(self.folder)
+        (self.folder / "disk").mkdir()
         self.binds: dict[str, str] = {}
         self.gateway = gateway
         self.imds = Imds(self.identity, gateway.credentials if gateway else None)
@@ -237,6 +238,14 @@ class Node:
             if time.monotonic() > end:
                 raise NodeError(f"{self.id}: pid 1 ({self._pid}) doesn't end")
             time.sleep(0.002)
+
+    def plug(self, disk: Disk) -> str:
+        """A disk appears as an NVMe device, whether the node is up or not; its name."""
+        return self.slots.plug(disk)
+
+    def unplug(self, disk: Disk) -> None:
+        """It's gone. Raises InUse when it's mounted."""
+        self.slots.unplug(disk)
 
     def cut(self) -> None:
         """Its cable is pulled: it and its neighbours are alive, and don't hear of each other."""

@@ -17,8 +17,9 @@ import pytest
 from bootstrap.storage.devices import held_elsewhere
 from bootstrap.storage.holders import scan
 from bootstrap.storage.waiting import Clock
+from nightshift.emulator.sandbox.devices import sh
 from tests.bootstrap.storage.support.bench import Bench
-from tests.bootstrap.storage.support.machine import SHORT, sh
+from tests.bootstrap.storage.support.machine import SHORT
 
 pytestmark = pytest.mark.node
 HOLDS = {

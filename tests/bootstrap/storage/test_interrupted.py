@@ -7,9 +7,9 @@ import os
 import pytest
 
 from bootstrap.storage.examine import Mark, mark_bytes, mark_offset
+from nightshift.emulator.sandbox.devices import GIB, sh
 from tests.bootstrap.storage.support.bench import Bench, Filesystem
 from tests.bootstrap.storage.support.cut import Witness, attach_until_death, next_node
-from tests.bootstrap.storage.support.machine import GIB, sh
 
 pytestmark = pytest.mark.node
 BOTH: tuple[Filesystem, ...] = ("xfs", "ext4")

@@ -11,8 +11,9 @@ import pytest
 
 from bootstrap.storage.outcome import AttachReport
 from bootstrap.storage.superblock import read_span
+from nightshift.emulator.sandbox.devices import GIB, sh
 from tests.bootstrap.storage.support.bench import Bench, Filesystem
-from tests.bootstrap.storage.support.machine import GIB, SHORT, sh
+from tests.bootstrap.storage.support.machine import SHORT
 
 pytestmark = pytest.mark.node
 BOTH: tuple[Filesystem, ...] = ("xfs", "ext4")

@@ -14,8 +14,9 @@ from bootstrap.manifest import BootManifest, BootVolume
 from bootstrap.storage.attach import attach_all, release_all
 from bootstrap.storage.outcome import AttachReport, ReleaseReport
 from bootstrap.storage.place import Place, Waits
+from nightshift.emulator.sandbox.devices import GIB, Disk
 from tests.bootstrap.storage.support.fake_aws import FakeAws, Site, available
-from tests.bootstrap.storage.support.machine import GIB, SHORT, Disk, Machine
+from tests.bootstrap.storage.support.machine import SHORT, Machine
 
 MEMORY = Path("/dev/shm")
 """Where disks lie: sparse, and untouched by whatever else keeps this machine's disk busy."""

@@ -18,9 +18,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Literal
 
+from nightshift.emulator.sandbox.devices import sh
 from tests.bootstrap.storage.support.bench import MEMORY, Bench, Filesystem, scratch
 from tests.bootstrap.storage.support.cut import swap
-from tests.bootstrap.storage.support.machine import sh
 
 How = Literal["shutdown", "frozen"]
 SIZE = 256 << 10

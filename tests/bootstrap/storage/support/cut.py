@@ -15,8 +15,8 @@ from bootstrap.storage.commands import Ran, run
 from bootstrap.storage.devices import Device
 from bootstrap.storage.examine import MARK_SIZE, mark_offset, read_mark
 from bootstrap.storage.outcome import AttachReport
+from nightshift.emulator.sandbox.devices import Disk, sh
 from tests.bootstrap.storage.support.bench import Bench, Filesystem
-from tests.bootstrap.storage.support.machine import Disk, sh
 
 
 class Died(BaseException):

@@ -23,9 +23,10 @@ from bootstrap.storage.attach import attach_all, release_all
 from bootstrap.storage.outcome import AttachReport
 from bootstrap.storage.place import Waits
 from nightshift.emulator.cloud.process import Cloud
+from nightshift.emulator.sandbox.devices import Disk
 from nightshift.plan.names import volume_tags
 from tests.bootstrap.storage.support.bench import MEMORY, manifest, scratch
-from tests.bootstrap.storage.support.machine import Disk, Machine
+from tests.bootstrap.storage.support.machine import Machine
 
 REGION, ZONE = "us-east-1", "us-east-1a"
 KEYS = {"AWS_ACCESS_KEY_ID": "operator", "AWS_SECRET_ACCESS_KEY": "operator"}
