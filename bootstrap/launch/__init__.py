@@ -1,0 +1,1 @@
+"""The training job of a node: started, watched, restarted, ended, and nothing of it left behind."""
