@@ -36,6 +36,7 @@ ROOMS = {
         "nightshift.emulator.engine",
         "nightshift.emulator.sandbox",
         "nightshift.cli",
+        "bootstrap",
     },
     "nightshift.cli": {
         "nightshift.catalog",
@@ -58,7 +59,7 @@ FOREIGN = {
     "nightshift.settings": {"pydantic", "pydantic_core", "yaml"},
     "nightshift.training": {"torch"},
     "nightshift.cli": {"boto3", "botocore", "pydantic", "yaml"},
-    "nightshift.rehearsal": {"boto3", "botocore"},
+    "nightshift.rehearsal": {"boto3", "botocore", "cronsim", "pydantic"},
     "bootstrap": {"boto3", "botocore"},
 }
 

@@ -1,0 +1,115 @@
+"""One site being played: its clock, its parts, who watches, and what has happened."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, MutableSequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Protocol
+
+from nightshift.rehearsal.control.fleet import Fleet
+from nightshift.rehearsal.control.queue import Queue
+from nightshift.rehearsal.control.state import GroupState, Node, Sizes, VolumeState
+from nightshift.rehearsal.control.timing import LATE_AT_MOST_S
+from nightshift.rehearsal.story import Event
+from nightshift.rehearsal.world.model import SnapshotPolicy, World
+
+if TYPE_CHECKING:
+    from nightshift.plan.calendar import Override
+    from nightshift.rehearsal.control.alarms import AlarmState
+
+
+class Watch(Protocol):
+    """Hears of every moment at which an invariant could break. None of its words changes what happens."""
+
+    def sized(self, site: Site, group: GroupState, why: str) -> None:
+        """The desired size moved."""
+        ...
+
+    def mounted(self, site: Site, volume: VolumeState, node: Node) -> None:
+        """A node writes to a volume from now on."""
+        ...
+
+    def unmounted(self, site: Site, volume: VolumeState, node: Node) -> None:
+        """It writes no more."""
+        ...
+
+    def resumed(self, site: Site, group: GroupState, node: Node, step: int) -> None:
+        """A job goes on from `step`."""
+        ...
+
+    def stopped(
+        self, site: Site, group: GroupState, node: Node, step: int, kept: int, may_lose: int, planned: bool
+    ) -> None:
+        """A job stopped at `step`, of which `kept` are saved."""
+        ...
+
+    def ended(self, site: Site, group: GroupState, node: Node) -> None:
+        """An instance is gone."""
+        ...
+
+    def snapshots(self, site: Site, policy: SnapshotPolicy, due: int) -> None:
+        """A policy's turn that was due then is over."""
+        ...
+
+
+@dataclass(eq=False)
+class Site:
+    """Everything that a part needs to act. `refused`: group to the instant until which AWS has no capacity.
+
+    `missing`: (group, from, fault): the first scheduled action at or after it is lost.
+    """
+
+    world: World
+    fleet: Fleet
+    watch: Watch
+    seed: int
+    start: int
+    end: int
+    groups: dict[str, GroupState]
+    volumes: dict[str, VolumeState]
+    queue: Queue
+    events: MutableSequence[Event]
+    named: dict[str, list[VolumeState]] = field(default_factory=dict)
+    alarms: dict[str, list[AlarmState]] = field(default_factory=dict)
+    refused: dict[str, int] = field(default_factory=dict)
+    missing: list[tuple[str, int, str]] = field(default_factory=list)
+    overrides: dict[str, Override] = field(default_factory=dict)
+    late_most_s: int = LATE_AT_MOST_S
+    changed: Callable[[Site, GroupState], None] = lambda site, group: None
+    settle: Callable[[Site, GroupState], None] = lambda site, group: None
+
+    @property
+    def now(self) -> int:
+        """The virtual instant."""
+        return self.queue.now
+
+    def tell(
+        self,
+        kind: str,
+        says: str,
+        group: str | None = None,
+        node: str | None = None,
+        fault: str | None = None,
+    ) -> None:
+        """Write an event down."""
+        self.events.append(Event(self.now, kind, says, group, node, fault))
+
+    def note_sizes(self, group: GroupState) -> None:
+        """The group's metrics from now on, where they changed."""
+        counts = (
+            group.desired,
+            sum(node.where == "in service" for node in group.nodes),
+            sum(node.where == "pending" for node in group.nodes),
+        )
+        last = group.sizes[-1] if group.sizes else None
+        if last is None or (last.desired, last.in_service, last.pending) != counts:
+            group.sizes.append(Sizes(self.now, *counts))
+            self.changed(self, group)
+
+
+def resize(site: Site, group: GroupState, desired: int, why: str) -> None:
+    """Move the desired size, within the bounds."""
+    wanted = max(group.least, min(group.most, desired))
+    if wanted != group.desired:
+        group.desired = wanted
+        site.watch.sized(site, group, why)
