@@ -10,25 +10,30 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from bootstrap.runtime import command as runtime
 from bootstrap.start.config import NodeConfigError, read_config
 from bootstrap.start.install import GIVEN_UP, UNITS_FOLDER, install
+
+if TYPE_CHECKING:
+    from bootstrap.runtime.store import RuntimeStore
 
 FOLDER = Path(__file__).resolve().parents[1]
 _NODE = "JSON file that user data left"
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Exit codes: 0 done, 1 failed and worth another try, GIVEN_UP when the launch was abandoned."""
+    """Exit codes: 0 done, 1 failed and worth another try, GIVEN_UP when this node was given back."""
     parser = argparse.ArgumentParser(prog="bootstrap", description="The Nightshift node agent.")
     verbs = parser.add_subparsers(dest="verb", required=True)
     for verb, what in (("install", "write and start the unit"), ("start", "one boot")):
         verbs.add_parser(verb, help=what).add_argument("--node", type=Path, required=True, help=_NODE)
     _add_verify(verbs.add_parser("verify", help="check this machine and print what was found"))
+    runtime.add_parser(verbs)
     given = parser.parse_args(arguments)
-    if given.verb == "verify":
-        return _verify(given)
-    return _install(given.node) if given.verb == "install" else _start(given.node)
+    acts = {"verify": _verify, "runtime": _runtime, "install": _install, "start": _start}
+    return acts[given.verb](given)
 
 
 def _add_verify(parser: argparse.ArgumentParser) -> None:
@@ -44,26 +49,42 @@ def _verify(given: argparse.Namespace) -> int:
     return verify(Request(given.json, given.node, given.python, given.runtime))
 
 
-def _install(node: Path) -> int:
+def _runtime(given: argparse.Namespace) -> int:
+    """boto3 is imported only where a bucket is named."""
+
+    def store_of(bucket: str) -> RuntimeStore:
+        from bootstrap.aws_session import plain_client
+        from bootstrap.runtime.store import S3Store
+
+        return S3Store(plain_client("s3"), bucket)
+
+    return runtime.main(given, store_of)
+
+
+def _install(given: argparse.Namespace) -> int:
     try:
-        read_config(node)
+        read_config(given.node)
         units = Path(os.environ.get("NIGHTSHIFT_UNITS", UNITS_FOLDER))
-        install(sys.executable, FOLDER, node, units)
+        install(sys.executable, FOLDER, given.node, units)
     except (NodeConfigError, OSError, subprocess.CalledProcessError) as error:
         return _failed(error, 1)
     return 0
 
 
-def _start(node: Path) -> int:
+def _start(given: argparse.Namespace) -> int:
     """boto3 is imported here, not above: `install` needs none and must not fail for it."""
     from bootstrap.aws import AwsError, NodeAws
     from bootstrap.imds import read_instance
-    from bootstrap.start.agent import boot
+    from bootstrap.start.agent import Agent
+    from bootstrap.start.edges import node_edges
+    from bootstrap.start.node import Node
+    from bootstrap.start.wiring import NodeRooms
 
     try:
-        config, instance = read_config(node), read_instance()
-        return boot(config, instance, NodeAws(config, instance.id))
-    except NodeConfigError as error:
+        config, edges, instance = read_config(given.node), node_edges(), read_instance()
+        here = Node(config, instance, NodeAws(config, instance.id), edges)
+        return Agent(here, lambda manifest: NodeRooms(here, manifest)).run()
+    except (NodeConfigError, ValueError) as error:
         return _failed(error, GIVEN_UP)
     except (OSError, *AwsError) as error:
         return _failed(error, 1)

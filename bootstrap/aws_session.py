@@ -12,6 +12,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 from bootstrap.start.config import NodeConfig
 
 _CONFIG = Config(connect_timeout=5, read_timeout=30, retries={"mode": "standard", "max_attempts": 8})
+_BRIEF = Config(connect_timeout=2, read_timeout=5, retries={"mode": "standard", "max_attempts": 2})
 AwsError = (BotoCoreError, ClientError)
 
 
@@ -21,6 +22,11 @@ def refusal(error: Exception) -> tuple[str, str]:
         told = error.response.get("Error", {})
         return str(told.get("Code", "unknown")), str(told.get("Message", ""))
     return "", str(error)
+
+
+def plain_client(service: str) -> Any:
+    """A client by the machine's own configuration and credentials: for commands run by hand."""
+    return boto3.session.Session().client(service, config=_CONFIG)  # ty: ignore[no-matching-overload]
 
 
 class Session:
@@ -33,12 +39,16 @@ class Session:
         self._made: dict[str, Any] = {}
         self._making = threading.Lock()
 
-    def client(self, service: str) -> Any:
-        """The client of one of the artifact's services (s3, logs, secretsmanager, ...), made once."""
+    def client(self, service: str, *, brief: bool = False) -> Any:
+        """The client of one of the artifact's services (s3, logs, secretsmanager, ...), made once.
+
+        `brief` fails within seconds, for whoever asks again anyway.
+        """
+        name = f"{service} {brief}"
         with self._making:
-            if service not in self._made:
+            if name not in self._made:
                 endpoint = self._config.endpoint or None
-                self._made[service] = self._session.client(  # ty: ignore[no-matching-overload]
-                    service, endpoint_url=endpoint, config=_CONFIG
+                self._made[name] = self._session.client(  # ty: ignore[no-matching-overload]
+                    service, endpoint_url=endpoint, config=_BRIEF if brief else _CONFIG
                 )
-            return self._made[service]
+            return self._made[name]

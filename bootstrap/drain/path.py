@@ -6,7 +6,7 @@ that is left, and is measured; one that fails or is late is said, and the next i
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from time import time as unix_time
@@ -60,8 +60,8 @@ class Job(Protocol):
     def poll(self) -> Ending | None:
         """How it ended, None while it runs."""
 
-    def kill(self) -> None:
-        """Nothing of it runs any more."""
+    def kill(self) -> Sequence[int]:
+        """Kill it; the ids of what the kernel still holds, none mostly."""
 
 
 class VolumeEnds(Protocol):
@@ -166,8 +166,9 @@ class Drain:
         )
 
     def _kill(self, job: Job) -> Let:
-        bounded("end the job's processes", job.kill, max(self._shares().kill_s, KILL_LEAST_S))
-        return Let(True, "nothing of the job runs")
+        left = bounded("end the job's processes", job.kill, max(self._shares().kill_s, KILL_LEAST_S))
+        pids = ", ".join(map(str, left))
+        return Let(not left, f"the kernel holds {pids}" if left else "nothing of the job runs")
 
     def _put(self, what: str, act: Callable[[], None]) -> Let:
         bounded(what, act, self._shares().tell_s)

@@ -6,22 +6,19 @@ reads the mark before it takes a volume or builds anything, and lets its group g
 
 from __future__ import annotations
 
-import hashlib
-import json
-
-from bootstrap.manifest import BootJob, BootManifest
+from bootstrap.launch.folders import run_id
+from bootstrap.manifest import BootManifest
 from nightshift.records.model import OverrideRecord, RunRecord
 
 
-def run_id(job: BootJob) -> str:
-    """The same for the same repository, ref and command."""
-    told = json.dumps([job.repo, job.ref, job.run])
-    return hashlib.sha256(told.encode()).hexdigest()[:12]
+def is_done(run: RunRecord | None, manifest: BootManifest) -> bool:
+    """Whether this very run has finished. A mark without an id, of an older agent, holds for any run.
 
-
-def is_done(run: RunRecord | None, job: BootJob | None) -> bool:
-    """Whether this very job has finished. A mark without an id, of an older agent, holds for any job."""
-    return run is not None and job is not None and run.done and run.run in ("", run_id(job))
+    Another `ref` is the same run, since it would go on from the same checkpoints; another command isn't.
+    """
+    if run is None or manifest.job is None or not run.done:
+        return False
+    return run.run in ("", run_id(manifest.group, manifest.job))
 
 
 def over_at_boot(manifest: BootManifest, run: RunRecord | None, override: OverrideRecord | None) -> str:
@@ -30,7 +27,7 @@ def over_at_boot(manifest: BootManifest, run: RunRecord | None, override: Overri
     A finished run ends the node, unless the operator woke the group after it had finished: then the node
     comes up without the job, for people to look.
     """
-    if run is None or not is_done(run, manifest.job) or _stays(manifest):
+    if run is None or not is_done(run, manifest) or _stays(manifest):
         return ""
     if override is not None and override.state == "up" and override.at >= run.at:
         return ""

@@ -28,6 +28,10 @@ RestartPreventExitStatus={given_up}
 KillMode=mixed
 TimeoutStopSec=110
 Delegate=yes
+LimitNOFILE=524288
+LimitMEMLOCK=infinity
+TasksMax=infinity
+OOMPolicy=continue
 
 [Install]
 WantedBy=multi-user.target
@@ -37,7 +41,9 @@ WantedBy=multi-user.target
 def unit_text(python: str, folder: Path, node: Path) -> str:
     """The unit. Zone rules come from the artifact, so that node and laptop read shifts alike.
 
-    KillMode=mixed lets the agent end the job itself; TimeoutStopSec lies within a spot notice's 120 s.
+    KillMode=mixed lets the agent end the job itself; TimeoutStopSec lies within a spot notice's 120 s. The
+    limits are the job's too: many data loaders, memory that EFA pins. A job that runs out of memory is the
+    agent's to judge (OOMPolicy).
     """
     return _TEXT.format(python=python, folder=folder, node=node, given_up=GIVEN_UP)
 

@@ -1,171 +1,213 @@
-"""One boot of the agent against a fake AWS: whatever is wrong, the launch is abandoned with a reason."""
+"""The agent's boot against a fake AWS: whatever is wrong, the node is given back with a reason."""
 
 from __future__ import annotations
 
 import json
+import signal
+from collections.abc import Generator
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any
 
 import pytest
-from botocore.exceptions import ClientError
 
-import bootstrap.aws
-import bootstrap.imds
+from bootstrap import imds
 from bootstrap.__main__ import main
-from bootstrap.imds import Instance
-from bootstrap.manifest import BootManifest
+from bootstrap.aws_group import NOBODY_WAITS, NOT_A_MEMBER
+from bootstrap.launch.folders import run_id
+from bootstrap.lifecycle.notice import Notice
 from bootstrap.readiness.verdict import Finding
-from bootstrap.start.agent import boot
-from bootstrap.start.config import NodeConfig, NodeConfigError, read_config
+from bootstrap.start import agent, wiring
+from bootstrap.start.agent import DONE
+from bootstrap.start.config import NodeConfigError, read_config
 from bootstrap.start.install import GIVEN_UP
-
-CONFIG = NodeConfig(
-    site="lab",
-    group="vit",
-    group_name="nightshift-lab.vit",
-    region="us-east-1",
-    suffix="amazonaws.com",
-    bucket="artifacts",
-    data_bucket="data",
-    manifest_key="groups/vit/manifest.json",
-    artifact_key="bootstrap/0.zip",
-    artifact_sha256="0",
-    hook="ready",
+from nightshift.records.model import RunRecord
+from tests.bootstrap.support.agent import (
+    CONFIG,
+    JOB,
+    MANIFEST,
+    NIGHT,
+    NOW,
+    Bench,
+    bench,
+    declare,
+    drain_record,
+    ended,
+    ends,
+    hooks,
+    refusal,
 )
-INSTANCE = Instance("i-0abc", "g6.12xlarge", "us-east-1a")
-MANIFEST = BootManifest(
-    site="lab",
-    group="vit",
-    group_name="nightshift-lab.vit",
-    region="us-east-1",
-    zone="us-east-1a",
-    nodes=1,
-    instance_types=("g6.12xlarge",),
-    efa=False,
-    runtime="cpu",
-    timezone="Etc/UTC",
-    shifts=(),
-    volumes=(),
-    boot_s=60,
-    drain_s=60,
-    data_bucket="data",
-    log_group="/nightshift/lab",
-)
+from tests.bootstrap.support.rooms import not_ready
+
+RUN = run_id("vit", JOB)
 
 
-class Client:
-    """Every service of AWS at once: notes what is asked."""
-
-    def __init__(self, manifest: str) -> None:
-        self.manifest = manifest
-        self.calls: dict[str, dict[str, Any]] = {}
-        self.refuse: set[str] = set()
-
-    def __getattr__(self, name: str) -> Any:
-        def call(**given: Any) -> Any:
-            if name in self.refuse:
-                raise ClientError({"Error": {"Code": "AccessDenied", "Message": "no"}}, name)
-            self.calls[name] = given
-            body = type("Body", (), {"read": lambda _: self.manifest.encode()})
-            return {"Body": body(), "UserId": "AROA:i-0abc", "ETag": '"1"'}
-
-        return call
+@pytest.fixture(name="node")
+def _node(tmp_path: Path) -> Generator[Bench]:
+    with bench(tmp_path / "run") as made:
+        yield made
 
 
-@pytest.fixture
-def client(monkeypatch: pytest.MonkeyPatch) -> Client:
-    client = Client(MANIFEST.to_json())
-    monkeypatch.setattr(bootstrap.aws.NodeAws, "client", lambda _self, _service: client)
-    monkeypatch.setattr(bootstrap.imds, "read_instance", lambda: INSTANCE)
-    return client
+def test_a_whole_life_boot_job_end_of_the_shift(node: Bench) -> None:
+    node.rooms.during["begin"] = ends(node)
+    assert node.run() == DONE
+    assert node.rooms.did == [
+        "end_left_over",
+        "prepare",
+        "check",
+        "begin",
+        "unmount",
+        "release",
+        "close",
+    ]
+    assert hooks(node) == [("ready", "CONTINUE"), ("drain", "CONTINUE")]
+    assert node.readiness is not None
+    assert node.readiness.ready
+    assert node.run_record == replace(
+        RunRecord("vit", 7, "step-000007", False, NOW, RUN), at=node.run_record.at if node.run_record else NOW
+    )
+    record = drain_record(node)
+    assert (record.kind, record.saved) == ("end", True)
+    assert [step.name for step in record.steps] == ["job", "kill", "unmount", "run"]
+    assert ended(node) == [], "the group ends it, it doesn't end itself"
 
 
-@pytest.fixture
-def node(tmp_path: Path) -> Path:
-    path = tmp_path / "node.json"
-    path.write_text(json.dumps(asdict(CONFIG)))
-    return path
+def test_the_verdict_is_a_tag_too_and_hours_are_counted(node: Bench) -> None:
+    node.rooms.during["begin"] = ends(node)
+    node.run()
+    tags = {tag["Key"]: tag["Value"] for tag in node.client.named("create_tags")[0]["Tags"]}
+    assert tags["nightshift:readiness"] == "ready"
+    assert any(key.startswith("groups/vit/hours/2026-12/i-0abc-") for key in node.client.objects)
 
 
-def record(client: Client) -> dict[str, Any]:
-    written = client.calls["put_object"]
-    assert (written["Bucket"], written["Key"]) == ("data", "nodes/AROA:i-0abc/readiness.json")
-    return json.loads(written["Body"])
-
-
-def test_this_release_proves_nothing_so_no_node_counts(client: Client, node: Path) -> None:
-    assert main(["start", "--node", str(node)]) == GIVEN_UP
-    assert record(client)["ready"] is False
-    assert record(client)["says"] == "no readiness check ran: nothing is proven about this node"
-    assert client.calls["complete_lifecycle_action"] == {
-        "LifecycleHookName": "ready",
-        "AutoScalingGroupName": "nightshift-lab.vit",
-        "InstanceId": "i-0abc",
-        "LifecycleActionResult": "ABANDON",
+def test_a_failed_check_gives_the_volumes_back_and_the_launch_up(node: Bench) -> None:
+    node.rooms.finding = Finding("driver", False, "595", "none", "see dmesg")
+    assert node.run() == GIVEN_UP
+    assert node.rooms.did == ["end_left_over", "prepare", "check", "unmount", "release"]
+    assert hooks(node) == [("ready", "ABANDON")]
+    assert node.readiness is not None
+    assert (node.readiness.ready, node.readiness.failed) == (False, "driver")
+    assert "see dmesg" in node.readiness.says
+    (metric,) = node.client.named("put_metric_data")
+    assert metric["Namespace"] == "Nightshift"
+    assert metric["MetricData"][0]["MetricName"] == "BootFailed"
+    assert {each["Name"]: each["Value"] for each in metric["MetricData"][0]["Dimensions"]} == {
+        "Site": "lab",
+        "Group": "vit",
     }
-    assert client.calls["put_metric_data"]["Namespace"] == "Nightshift"
-    (metric,) = client.calls["put_metric_data"]["MetricData"]
-    assert metric["MetricName"] == "BootFailed"
-    assert {each["Name"]: each["Value"] for each in metric["Dimensions"]} == {"Site": "lab", "Group": "vit"}
+    assert ended(node) == [], "whoever waits for the launch ends it"
 
 
-def test_the_reason_is_on_the_instance_for_people_who_look_there(client: Client, node: Path) -> None:
-    main(["start", "--node", str(node)])
-    tagged = client.calls["create_tags"]
-    assert tagged["Resources"] == ["i-0abc"]
-    assert [tag["Key"] for tag in tagged["Tags"]] == ["nightshift:readiness", "nightshift:reason"]
-    assert tagged["Tags"][0]["Value"] == "not-ready"
+def test_a_restarted_agent_that_is_no_longer_ready_does_not_stay_in_service(node: Bench) -> None:
+    """Its launch was complete before: nobody ends it for an ABANDON."""
+    node.client.refuse["complete_lifecycle_action"] = refusal("ValidationError", NOBODY_WAITS)
+    node.rooms.finding = Finding("driver", False, "595", "none", "see dmesg")
+    assert node.run() == GIVEN_UP
+    assert ended(node) == [False], "it is to be replaced"
 
 
-def test_a_node_whose_every_check_passed_goes_on(client: Client) -> None:
-    def proven(manifest: BootManifest, instance: Instance) -> Finding:
-        return Finding("identity", instance.type in manifest.instance_types, "a type of the group", "", "")
+def test_a_runtime_that_cannot_be_had_fails_the_node_in_words(node: Bench) -> None:
+    def fails() -> None:
+        raise not_ready("runtime.stands")
 
-    assert boot(CONFIG, INSTANCE, bootstrap.aws.NodeAws(CONFIG, "i-0abc"), (proven,)) == 0
-    assert client.calls["complete_lifecycle_action"]["LifecycleActionResult"] == "CONTINUE"
-    assert record(client)["ready"] is True
+    node.rooms.during["prepare"] = fails
+    assert node.run() == GIVEN_UP
+    assert node.readiness is not None
+    assert node.readiness.says == "runtime.stands: expected one, found none; make one"
+
+
+def test_a_boot_that_takes_longer_than_its_time_is_given_up(node: Bench) -> None:
+    declare(node, replace(MANIFEST, boot_s=0))
+    assert node.run() == GIVEN_UP
+    assert node.readiness is not None
+    assert node.readiness.failed == "boot.time"
 
 
 @pytest.mark.parametrize(
     "manifest", ["", json.dumps({"version": 99}), replace(MANIFEST, nodes="two").to_json()]
 )
-def test_a_manifest_that_cannot_be_read_fails_the_node_in_words(
-    client: Client, node: Path, manifest: str
+def test_a_manifest_that_cannot_be_read_fails_the_node_in_words(node: Bench, manifest: str) -> None:
+    node.client.objects[CONFIG.manifest_key] = manifest.encode()
+    assert node.run() == GIVEN_UP
+    assert node.readiness is not None
+    assert node.readiness.failed == "manifest"
+    assert node.readiness.says.startswith("boot manifest: ")
+    assert hooks(node) == [("ready", "ABANDON")]
+
+
+def test_a_manifest_out_of_reach_is_asked_for_again_then_fails_the_node(node: Bench) -> None:
+    del node.client.objects[CONFIG.manifest_key]
+    assert node.run() == GIVEN_UP
+    assert len(node.client.named("get_object")) > 1
+    assert hooks(node) == [("ready", "ABANDON")]
+
+
+def test_a_verdict_that_cannot_be_recorded_keeps_no_volume(node: Bench) -> None:
+    node.client.refuse["put_object"] = refusal("AccessDenied")
+    assert node.run() == GIVEN_UP
+    assert hooks(node) == [("ready", "ABANDON")]
+    assert node.rooms.did[-2:] == ["unmount", "release"]
+
+
+@pytest.mark.parametrize("moment", ["end_left_over", "prepare", "check"])
+def test_a_notice_during_the_boot_ends_it_there(node: Bench, moment: str) -> None:
+    node.rooms.during[moment] = lambda: node.node.inbox.put(Notice("spot", "taken back", None))
+    assert node.run() == DONE
+    assert "begin" not in node.rooms.did
+    assert node.rooms.did[-3:] == ["unmount", "release", "close"]
+    assert hooks(node) == [("drain", "CONTINUE"), ("ready", "ABANDON")]
+    assert node.readiness is None, "it was never judged"
+    assert drain_record(node).kind == "spot"
+
+
+def test_a_node_whose_end_is_known_before_it_boots_takes_nothing(node: Bench) -> None:
+    ends(node)()
+    assert node.run() == DONE
+    assert "prepare" not in node.rooms.did
+
+
+def test_a_node_outside_of_its_shift_goes_before_it_takes_anything(node: Bench) -> None:
+    declare(node, replace(MANIFEST, shifts=(NIGHT,)))
+    assert node.run() == DONE
+    assert "prepare" not in node.rooms.did
+    assert hooks(node) == [("ready", "CONTINUE"), ("drain", "CONTINUE")]
+    assert ended(node) == [True], "nobody takes its place"
+    assert not node.client.named("put_metric_data"), "no failed boot"
+
+
+def test_a_node_that_has_left_its_group_already_is_done(node: Bench) -> None:
+    declare(node, replace(MANIFEST, shifts=(NIGHT,)))
+    node.client.refuse["terminate_instance_in_auto_scaling_group"] = refusal(
+        "ValidationError", f"Instance Id not found - {NOT_A_MEMBER}"
+    )
+    assert node.run() == DONE
+
+
+def test_a_launch_that_cannot_be_told_leaves_the_unit_to_try_again(
+    node: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    client.manifest = manifest
-    assert main(["start", "--node", str(node)]) == GIVEN_UP
-    assert record(client)["failed"] == "manifest"
-    assert record(client)["says"].startswith("boot manifest: ")
-    assert client.calls["complete_lifecycle_action"]["LifecycleActionResult"] == "ABANDON"
-
-
-def test_a_manifest_out_of_reach_fails_the_node(client: Client, node: Path) -> None:
-    client.refuse.add("get_object")
-    assert main(["start", "--node", str(node)]) == GIVEN_UP
-    assert client.calls["complete_lifecycle_action"]["LifecycleActionResult"] == "ABANDON"
-
-
-def test_a_launch_that_nobody_waits_for_is_complete(monkeypatch: pytest.MonkeyPatch) -> None:
-    class Gone(Client):
-        def complete_lifecycle_action(self, **_: Any) -> None:
-            said = "No active Lifecycle Action found with instance ID i-0abc"
-            raise ClientError({"Error": {"Code": "ValidationError", "Message": said}}, "Complete")
-
-    monkeypatch.setattr(bootstrap.aws.NodeAws, "client", lambda _self, _service: Gone(""))
-    bootstrap.aws.NodeAws(CONFIG, "i-0abc").complete_launch("CONTINUE")
-
-
-def test_an_error_that_may_pass_leaves_the_unit_to_try_again(
-    client: Client, node: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    client.refuse.add("complete_lifecycle_action")
-    assert main(["start", "--node", str(node)]) == 1
+    path = tmp_path / "node.json"
+    path.write_text(json.dumps(asdict(CONFIG)))
+    node.client.refuse["complete_lifecycle_action"] = refusal("AccessDenied")
+    monkeypatch.setattr(imds, "read_instance", lambda: node.node.instance)
+    monkeypatch.setattr(wiring, "NodeRooms", lambda *_: node.rooms)
+    monkeypatch.setattr(agent, "Metadata", lambda: node.service)
+    before = signal.getsignal(signal.SIGTERM), signal.getsignal(signal.SIGINT)
+    node.client.objects[CONFIG.manifest_key] = b""
+    assert main(["start", "--node", str(path)]) == 1
+    signal.signal(signal.SIGTERM, before[0])
+    signal.signal(signal.SIGINT, before[1])
     assert "AccessDenied" in capsys.readouterr().err
 
 
-def test_the_configuration_is_read_back_as_user_data_wrote_it(node: Path) -> None:
-    assert read_config(node) == CONFIG
+@pytest.fixture(name="path")
+def _path(tmp_path: Path) -> Path:
+    path = tmp_path / "node.json"
+    path.write_text(json.dumps(asdict(CONFIG)))
+    return path
+
+
+def test_the_configuration_is_read_back_as_user_data_wrote_it(path: Path) -> None:
+    assert read_config(path) == CONFIG
 
 
 def test_a_broken_configuration_is_said_with_all_reasons(tmp_path: Path) -> None:

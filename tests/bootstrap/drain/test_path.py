@@ -68,9 +68,10 @@ class FakeJob:
         over = self.takes is not None and self.began is not None and self.time.now >= self.began + self.takes
         return self.end if over else None
 
-    def kill(self) -> None:
+    def kill(self) -> list[int]:
         self.killed += 1
         self.on_kill()
+        return []
 
 
 @dataclass

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bootstrap.drain.report import Saved
-from bootstrap.lifecycle.finish import is_done, over_at_boot, run_id
+from bootstrap.launch.folders import run_id
+from bootstrap.lifecycle.finish import is_done, over_at_boot
 from bootstrap.lifecycle.run_record import RunKeeper, merged
 from bootstrap.manifest import BootJob, BootManifest
 from nightshift.records.model import OverrideRecord, RunRecord
@@ -19,11 +20,11 @@ JOB = BootJob("https://example.org/lab/vit.git", "3f2c1d0", "train.py --epochs 9
 
 
 def manifest(job: BootJob | None = JOB) -> Any:
-    return type("Manifest", (), {"job": job})()
+    return type("Manifest", (), {"job": job, "group": "vit"})()
 
 
 def done(job: BootJob = JOB, at: datetime = NOON) -> RunRecord:
-    return RunRecord("vit", 90, "step-000090", True, at, run_id(job))
+    return RunRecord("vit", 90, "step-000090", True, at, run_id("vit", job))
 
 
 def other(**changes: Any) -> BootJob:
@@ -31,12 +32,14 @@ def other(**changes: Any) -> BootJob:
 
 
 def test_a_finished_run_holds_back_itself_and_no_other() -> None:
-    assert is_done(done(), JOB)
-    for changed in (other(ref="abcdef0"), other(run="train.py --epochs 91"), other(repo="/data/runs/x")):
-        assert not is_done(done(), changed)
-    assert is_done(done(), other(secrets=("lab/wandb",), when_done="stay")), "the same run by other means"
-    assert not is_done(None, JOB)
-    assert not is_done(RunRecord("vit", 9, "step-000009", False, NOON, run_id(JOB)), JOB)
+    assert is_done(done(), manifest())
+    for changed in (other(run="train.py --epochs 91"), other(repo="/data/runs/x")):
+        assert not is_done(done(), manifest(changed))
+    assert is_done(done(), manifest(other(secrets=("lab/wandb",), when_done="stay"))), "by other means"
+    assert is_done(done(), manifest(other(ref="abcdef0"))), "it would go on from the same checkpoints"
+    assert not is_done(None, manifest())
+    assert not is_done(RunRecord("vit", 9, "step-000009", False, NOON, run_id("vit", JOB)), manifest())
+    assert is_done(RunRecord("vit", 9, "step-000009", True, NOON), manifest()), "a mark of an older agent"
 
 
 def test_a_later_shift_of_a_finished_run_ends_at_once() -> None:
