@@ -54,7 +54,7 @@ class Seal:
         return (blocks + len(self.files) // 4 + len(self.links)) * 4096 + (64 << 20)
 
     def to_json(self) -> str:
-        """One text for one content."""
+        """One text for one content, with its own sha256."""
         body = {
             "version": VERSION,
             "id": self.id,
@@ -62,7 +62,7 @@ class Seal:
             "files": [[each.path, each.size, each.sha256, int(each.executable)] for each in self.files],
             "links": [list(each) for each in self.links],
         }
-        return json.dumps(body, separators=(",", ":"), sort_keys=True) + "\n"
+        return _compact({"seal": body, "sha256": digest_of(_compact(body))})
 
 
 @dataclass(frozen=True)
@@ -91,9 +91,12 @@ class Damage:
 def read_seal(text: str) -> Seal:
     """Raises SealError on anything that isn't one, paths that lead out of the runtime among it."""
     try:
-        raw = json.loads(text)
+        whole = json.loads(text)
+        raw = whole["seal"]
         if raw["version"] != VERSION:
             raise SealError(f"a seal of version {raw['version']!r}, this release reads {VERSION}")
+        if digest_of(_compact(raw)) != whole["sha256"]:
+            raise SealError("a seal that was changed")
         files = tuple(_file(*each) for each in raw["files"])
         links = tuple((_inside(path), _target(path, target)) for path, target in raw["links"])
         seal = Seal(str(raw["id"]), str(raw["python"]), files, links)
@@ -105,6 +108,10 @@ def read_seal(text: str) -> Seal:
     if len(set(paths)) != len(paths) or NAME in paths or not paths:
         raise SealError("not a seal: a path twice, its own path, or none")
     return seal
+
+
+def _compact(value: object) -> str:
+    return json.dumps(value, separators=(",", ":"), sort_keys=True) + "\n"
 
 
 def digest_of(text: str) -> str:

@@ -25,14 +25,30 @@ SKIPPED = {
     "site-packages",
     "dist-packages",
     "__pycache__",
+    "unittest",
+    "pydoc_data",
+    "distutils",
+    "asyncio",
+    "xml",
+    "xmlrpc",
+    "wsgiref",
+    "sqlite3",
+    "curses",
+    "dbm",
+    "venv",
+    "html",
+    "http",
+    "pydoc.py",
 }
+CODECS = {"__init__", "aliases", "utf_8", "utf_8_sig", "ascii", "latin_1", "idna", "cp437", "punycode"}
 VERSION = platform.python_version()
 MINOR = f"{sys.version_info.major}.{sys.version_info.minor}"
 
 
 def _kept(member: tarfile.TarInfo) -> tarfile.TarInfo | None:
-    name = Path(member.name).name
-    return None if name in SKIPPED or name.endswith((".a", ".o")) else member
+    path = Path(member.name)
+    codec = path.parent.name == "encodings" and path.stem not in CODECS
+    return None if codec or path.name in SKIPPED or path.name.endswith((".a", ".o")) else member
 
 
 def archive(folder: Path) -> Path:
