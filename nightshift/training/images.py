@@ -13,7 +13,6 @@ from pathlib import Path
 
 import torch
 from PIL import Image
-from torchvision.io import ImageReadMode, decode_jpeg
 from torchvision.transforms.v2 import functional
 
 from nightshift.training.errors import TrainingError
@@ -22,7 +21,6 @@ AREA = (0.08, 1.0)  # of the photo that a random crop takes, and its width by he
 ASPECT = (3 / 4, 4 / 3)
 TRIES = 10
 SHRINK = 256 / 224  # a photo's shorter side by the crop's side, when evaluating
-JPEG = b"\xff\xd8\xff"
 Box = tuple[int, int, int, int]
 
 
@@ -99,36 +97,22 @@ class Photo:
         A JPEG of which twice as many pixels are there as wanted is decoded at half, a quarter or an eighth of
         its size at once, which is what costs in a big photo.
         """
-        shrunk = self.data.startswith(JPEG) and min(box[2] - box[0], box[3] - box[1]) >= 2 * side
         try:
-            pixels = None if shrunk else self._whole()
-            if pixels is None:
-                pixels, box = self._decoded(box, side)
+            part = self._decoded(box, side)
         except (OSError, ValueError) as error:
             raise _unreadable(self.path, error) from error
-        left, top, right, bottom = box
-        resized = functional.resize(pixels[:, top:bottom, left:right], [side, side], antialias=True)
-        return resized.permute(1, 2, 0).contiguous()
+        raw = torch.frombuffer(bytearray(part.tobytes()), dtype=torch.uint8)
+        pixels = raw.view(part.height, part.width, 3).permute(2, 0, 1)
+        return functional.resize(pixels, [side, side], antialias=True).permute(1, 2, 0).contiguous()
 
-    def _whole(self) -> torch.Tensor | None:
-        """None for what this decoder doesn't know: another format, a JPEG for print (CMYK)."""
-        if not self.data.startswith(JPEG):
-            return None
-        try:
-            found = decode_jpeg(torch.frombuffer(bytearray(self.data), dtype=torch.uint8), ImageReadMode.RGB)
-            return found if isinstance(found, torch.Tensor) else None
-        except RuntimeError:
-            return None
-
-    def _decoded(self, box: Box, side: int) -> tuple[torch.Tensor, Box]:
-        """The slower decoder, which knows all formats and can shrink; and where the box is then."""
+    def _decoded(self, box: Box, side: int) -> Image.Image:
+        wide, high = box[2] - box[0], box[3] - box[1]
         with Image.open(io.BytesIO(self.data)) as image:
-            wide, high = box[2] - box[0], box[3] - box[1]
             image.draft("RGB", (math.ceil(self.width * side / wide), math.ceil(self.height * side / high)))
-            scale = image.width / self.width
-            rgb = image.convert("RGB")
-        raw = torch.frombuffer(bytearray(rgb.tobytes()), dtype=torch.uint8)
-        return raw.view(rgb.height, rgb.width, 3).permute(2, 0, 1), _scaled(box, scale, rgb.width, rgb.height)
+            box = _scaled(box, image.width / self.width, image.width, image.height)
+            if image.mode == "RGB":  # converting would copy all of it
+                return image.crop(box)
+            return image.convert("RGB").crop(box)
 
 
 def _scaled(box: Box, scale: float, width: int, height: int) -> Box:

@@ -31,6 +31,7 @@ class Ledger:
     agreeing_s: float = 0.0
     aside_s: float = 0.0
     steps: int = 0
+    _begun: bool = False
 
     @property
     def total_s(self) -> float:
@@ -73,10 +74,10 @@ class Ledger:
                 item = next(items)
             except StopIteration:
                 return
-            if self.started_s == 0.0:
-                self.started_s = self.now() - self.born
-            else:
+            if self._begun:
                 self.input_s += self.now() - began
+            else:
+                self.started_s, self._begun = self.now() - self.born, True
             yield item
 
 

@@ -52,15 +52,15 @@ class ImageFolder:
         self.classes = _classes(root)
         self._read = read
         rows = [
-            (label, path)
-            for label, name in enumerate(self.classes)
-            for path in sorted(_files(root / name, endings))
+            (label, name)
+            for label, folder in enumerate(self.classes)
+            for name in sorted(_files(os.fsencode(root), os.fsencode(folder), _bytes(endings)))
         ]
         empty = sorted(set(range(len(self.classes))) - {label for label, _ in rows})
         if empty:
             named = ", ".join(self.classes[label] for label in empty[:8])
             raise TrainingError(f"{root}: no file that ends in {', '.join(endings)} in {named}")
-        names = [os.fsencode(path.relative_to(root)) for _, path in rows]
+        names = [name for _, name in rows]
         self._labels = torch.tensor([label for label, _ in rows], dtype=torch.int32)
         self._ends = torch.tensor([0, *map(len, names)], dtype=torch.int64).cumsum(0)
         self._names = b"".join(names)
@@ -93,9 +93,15 @@ def _classes(root: Path) -> list[str]:
     return found
 
 
-def _files(folder: Path, endings: tuple[str, ...]) -> Iterator[Path]:
-    for entry in os.scandir(folder):
+def _files(root: bytes, folder: bytes, endings: tuple[bytes, ...]) -> Iterator[bytes]:
+    """Names below `root`. Of a million, so no path objects."""
+    for entry in os.scandir(root + b"/" + folder):
+        name = folder + b"/" + entry.name
         if entry.is_dir():
-            yield from _files(Path(entry.path), endings)
+            yield from _files(root, name, endings)
         elif entry.name.lower().endswith(endings):
-            yield Path(entry.path)
+            yield name
+
+
+def _bytes(words: tuple[str, ...]) -> tuple[bytes, ...]:
+    return tuple(map(os.fsencode, words))

@@ -113,7 +113,7 @@ class CompileCache:
         return how
 
     def _alone(self) -> bool:
-        self._lock = os.open(self.place.with_suffix(".lock"), os.O_RDWR | os.O_CREAT, 0o600)
+        self._lock = os.open(self.place.with_name(f"{self.place.name}.lock"), os.O_RDWR | os.O_CREAT, 0o600)
         try:
             fcntl.lockf(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import difflib
+import functools
 import math
 import types
 import typing
@@ -147,14 +148,19 @@ def read(one: Field[Any], text: str | bool) -> tuple[Any, str | None]:
 
 def kind_of(one: Field[Any]) -> type:
     """int of `int | None`."""
-    hint = typing.get_type_hints(Options)[one.name]
+    hint = typing.get_args(_hints()[one.name])[0]
     if isinstance(hint, types.UnionType):
         hint = next(part for part in typing.get_args(hint) if part is not type(None))
     return hint
 
 
 def _flag(one: Field[Any]) -> Flag:
-    return typing.get_type_hints(Options, include_extras=True)[one.name].__metadata__[0]
+    return _hints()[one.name].__metadata__[0]
+
+
+@functools.cache
+def _hints() -> dict[str, Any]:
+    return typing.get_type_hints(Options, include_extras=True)
 
 
 def _parser() -> argparse.ArgumentParser:
