@@ -12,6 +12,7 @@ from threading import Lock
 from typing import Any, Protocol
 
 from botocore.exceptions import BotoCoreError, ClientError
+from botocore.handlers import add_expect_header
 
 from bootstrap.launch.lease import Lease, Member, dump, load
 
@@ -50,8 +51,8 @@ class Board(Protocol):
 
     def lease(self) -> LeaseSeen: ...
 
-    def write_lease(self, lease: Lease, etag: str | None) -> None:
-        """Only over `etag` (None: nothing there). Raises Conflict."""
+    def write_lease(self, lease: Lease, etag: str | None) -> str:
+        """Only over `etag` (None: nothing there); the new one. Raises Conflict."""
 
     def members(self) -> list[MemberSeen]: ...
 
@@ -70,9 +71,10 @@ class OwnBoard:
         with self._lock:
             return LeaseSeen(self._lease, "own" if self._lease else None, 0.0)
 
-    def write_lease(self, lease: Lease, etag: str | None) -> None:
+    def write_lease(self, lease: Lease, etag: str | None) -> str:
         with self._lock:
             self._lease = lease
+        return "own"
 
     def members(self) -> list[MemberSeen]:
         with self._lock:
@@ -84,9 +86,11 @@ class OwnBoard:
 
 
 class S3Board:
-    """`client` should have short timeouts and few retries: a board that is slow to fail is a slow board."""
+    """`client`: one of its own, with short timeouts and few retries. It's told not to ask for leave before
+    it sends a body: these are small, and asking costs a round trip, a second where nobody answers."""
 
     def __init__(self, client: Any, bucket: str, group: str) -> None:
+        client.meta.events.unregister("before-call.s3", add_expect_header)
         self._client = client
         self._bucket = bucket
         self._lease_key = f"groups/{group}/leader.json"
@@ -105,10 +109,10 @@ class S3Board:
         except BotoCoreError as error:
             raise Unreachable(str(error)) from error
 
-    def write_lease(self, lease: Lease, etag: str | None) -> None:
+    def write_lease(self, lease: Lease, etag: str | None) -> str:
         condition = {"IfMatch": etag} if etag else {"IfNoneMatch": "*"}
         try:
-            self._put(self._lease_key, dump(lease), condition)
+            return self._put(self._lease_key, dump(lease), condition)
         except ClientError as error:
             if _code(error) in _CONFLICT:
                 raise Conflict(self._lease_key) from error
@@ -136,11 +140,12 @@ class S3Board:
         except ClientError as error:
             raise Unreachable(str(error)) from error
 
-    def _put(self, key: str, body: bytes, condition: dict[str, str]) -> None:
+    def _put(self, key: str, body: bytes, condition: dict[str, str]) -> str:
         try:
-            self._client.put_object(
+            answer = self._client.put_object(
                 Bucket=self._bucket, Key=key, Body=body, ContentType="application/json", **condition
             )
+            return str(answer["ETag"])
         except BotoCoreError as error:
             raise Unreachable(str(error)) from error
 

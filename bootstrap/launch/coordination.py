@@ -60,6 +60,7 @@ class Coordinator:
         self._reached_at = now()
         self._reached = False
         self._took_part = False
+        self._held: LeaseSeen | None = None
         self.lease: Lease | None = None
         self._thread = threading.Thread(target=self._run, name="nightshift-board", daemon=True)
 
@@ -120,7 +121,7 @@ class Coordinator:
         """One look at the board, and what follows from it. Raises Unreachable."""
         me = self.me
         self._tell_board(me)
-        seen = self._board.lease()
+        seen = self._held or self._board.lease()
         self._mark_reached()
         if seen.lease is not None and self._is_mine(seen.lease):
             self._lead(seen, me)
@@ -149,6 +150,7 @@ class Coordinator:
             self._show(seen.lease)
         elif self._write(wanted, seen.etag):
             self._say(f"this node leads; generation {wanted.generation} gathers")
+            self._wake.set()
 
     def _lead(self, seen: LeaseSeen, me: Member) -> None:
         lease = seen.lease
@@ -162,6 +164,7 @@ class Coordinator:
             self._show(lease)
         elif self._write(wanted, seen.etag) and wanted != lease:
             self._say(_said(wanted))
+            self._wake.set()
 
     def _timers(self, lease: Lease, members: list[MemberSeen]) -> Timers:
         number = lease.generation
@@ -179,15 +182,16 @@ class Coordinator:
         return timers
 
     def _write(self, lease: Lease, etag: str | None) -> bool:
-        """Whether it stands now. Somebody else's write is seen at the next look, which is at once."""
+        """Whether it stands now. A holder reads nothing: who takes it away makes the next write fail."""
+        self._held = None
         try:
-            self._board.write_lease(lease, etag)
+            etag = self._board.write_lease(lease, etag)
         except Conflict:
             self._wake.set()
             return False
+        self._held = LeaseSeen(lease, etag, 0.0)
         self._renewed_at = self._now()
         self._show(lease)
-        self._wake.set()
         return True
 
     def _show(self, lease: Lease | None) -> None:
@@ -213,4 +217,5 @@ def _said(lease: Lease) -> str:
         return f"{words}was the last: {lease.kind}, {lease.reason}"
     if lease.regroup:
         return f"{words}ends so that late nodes can join"
-    return f"{words}begins on {len(lease.members)} nodes"
+    names = ", ".join(key.split("/")[0] for key in lease.members)
+    return f"{words}begins on {names}"

@@ -22,13 +22,15 @@ class Waits:
     A record older than `lease_s` is a lost node's. `gather_s`: how long the first generation of a shift
     waits for all nodes (None: the group's boot time). `settle_s`: how long a late node is waited for to be
     followed by others. `mourn_s`: how long the rest of a lost generation may take to end by itself.
-    `join_s`, `start_s`, `stall_s`: all nodes in the rendezvous; the first step; any later one. The second
-    restart in a row without a step waits `backoff_s`, each later one four times longer.
+    `join_s`, `start_s`, `stall_s`: all nodes in the rendezvous; the first step; any later one. `exit_s`: from
+    a job's last word to its end. `last_words_s`: from the end of a worker, or the word that it failed, until
+    torchrun isn't waited for any more, which takes up to ten seconds to see it. The second restart in a
+    row without a step waits `backoff_s`, each later one four times longer.
     """
 
     poll_s: float = 1.0
-    wake_s: float = 0.25
-    beat_s: float = 3.0
+    wake_s: float = 0.5
+    beat_s: float = 2.0
     lease_s: float = 10.0
     new_start_s: float = 600.0
     gather_s: float | None = None
@@ -45,6 +47,7 @@ class Waits:
     exit_s: float = 30.0
     kill_s: float = 30.0
     boot_term_s: float = 1.0
+    last_words_s: float = 1.0
     code_s: float = 900.0
     part_s: float = 5.0
     backoff_s: float = 5.0

@@ -77,26 +77,31 @@ def given_up(lease: Lease, me: Member) -> Lease:
 
 
 def lead(lease: Lease, seen: Sequence[MemberSeen], me: Member, group: Group, timers: Timers) -> Lease:
-    """The lease as its holder should have it; the same one when nothing changes. Needs a port when it's
-    launched: 0 stands in it."""
-    alive = [each.member for each in seen if _alive(each, lease, group)]
+    """The lease as its holder should have it; the same one when nothing changes. A generation that all nodes
+    are ready for begins at once. Needs a port when it's launched: 0 stands in it."""
+    alive = [each for each in seen if _alive(each, lease, group)]
     if lease.state == "gathering":
         return _gathered(lease, alive, me, group, timers)
-    if lease.state == "running":
-        return _kept(lease, alive, group, timers)
-    return lease
+    if lease.state == "over":
+        return lease
+    after = _kept(lease, alive, group, timers)
+    fresh = Timers()
+    return _gathered(after, alive, me, group, fresh) if after.state == "gathering" else after
 
 
 def _alive(seen: MemberSeen, lease: Lease, group: Group) -> bool:
     return seen.age_s <= group.waits.lease_s and seen.member.run == lease.run
 
 
-def _gathered(lease: Lease, alive: Sequence[Member], me: Member, group: Group, timers: Timers) -> Lease:
-    staying = [each for each in alive if not each.leaving]
-    ready = [each for each in staying if each.ready]
+def _gathered(lease: Lease, alive: Sequence[MemberSeen], me: Member, group: Group, timers: Timers) -> Lease:
+    """Who lives is waited for; who has missed two beats has been hit too, most likely, and may join later."""
+    staying = [each for each in alive if not each.member.leaving]
+    ready = [each.member for each in staying if each.member.ready]
     if me.key not in {each.key for each in ready}:
         return lease
-    if len(ready) < len(staying) and timers.gathering < group.waits.ready_s:
+    fresh_s = 2 * group.waits.beat_s + 1
+    coming = [each for each in staying if not each.member.ready and each.age_s <= fresh_s]
+    if coming and timers.gathering < group.waits.ready_s:
         return lease
     first = not lease.members
     if first and len(ready) < group.nodes and timers.gathering < group.gather_s:
@@ -106,9 +111,9 @@ def _gathered(lease: Lease, alive: Sequence[Member], me: Member, group: Group, t
     return replace(lease, state="running", id=name, address=me.address, port=0, members=keys)
 
 
-def _kept(lease: Lease, alive: Sequence[Member], group: Group, timers: Timers) -> Lease:
+def _kept(lease: Lease, alive: Sequence[MemberSeen], group: Group, timers: Timers) -> Lease:
     """Of a running generation: over, mended by the next one, ended for the sake of late nodes, or kept."""
-    inside = [each for each in alive if each.key in lease.members]
+    inside = [each.member for each in alive if each.member.key in lease.members]
     ended = [each for each in inside if each.last == lease.generation and each.verdict]
     finished = next((each for each in ended if each.verdict == "finished"), None)
     if finished is not None:
@@ -119,7 +124,9 @@ def _kept(lease: Lease, alive: Sequence[Member], group: Group, timers: Timers) -
     if lease.regroup:
         late = timers.regrouping > group.waits.regroup_s
         return _next(lease, best=_best(lease, inside)) if late else lease
-    if timers.joiners > group.waits.settle_s:
+    late = joiners(lease, alive, group)
+    whole = len(lease.members) + len(late) >= group.nodes
+    if late and (whole or timers.joiners > group.waits.settle_s):
         return replace(lease, regroup=True)
     return lease
 

@@ -12,15 +12,15 @@ from bootstrap.launch.command import Rendezvous, Script, job_environment, torchr
 from bootstrap.launch.coordination import Coordinator
 from bootstrap.launch.edges import Ended, JobEdges
 from bootstrap.launch.generations import react
-from bootstrap.launch.job_folder import JobFolder, Outcome, Progress
+from bootstrap.launch.job_folder import JobFolder, Progress
+from bootstrap.launch.launched import Launch
 from bootstrap.launch.lease import Lease
 from bootstrap.launch.logs import throw_away
 from bootstrap.launch.torchrun import Torchrun
-from bootstrap.launch.watching import Life, Verdict, judge, stuck
+from bootstrap.launch.watching import Verdict, judge, stuck
 from bootstrap.launch.workers import terminate, workers
 
 TICK_S = 0.2
-_CPU_EVERY_S = 10.0
 
 
 @dataclass(frozen=True)
@@ -44,28 +44,6 @@ class Asked:
     reason: str
     by: float | None
     at: float
-
-
-@dataclass
-class Launch:
-    """One generation's processes on this node, and what was seen of them. Times are monotonic."""
-
-    generation: int
-    torchrun: Torchrun
-    began: float
-    progress: Progress | None = None
-    changed: float = 0.0
-    outcome: Outcome | None = None
-    outcome_at: float | None = None
-    ending_at: float | None = None
-    termed: bool = False
-    cpu: float = 0.0
-    busy_at: float = 0.0
-    looked_at: float = 0.0
-
-    @property
-    def step(self) -> int | None:
-        return self.progress.step if self.progress else None
 
 
 class Supervisor:
@@ -162,13 +140,14 @@ class Supervisor:
             assert self._spare is not None
             torchrun, self._spare = self._spare, None
             now = self._edges.now()
-            self._launch = Launch(lease.generation, torchrun, now, changed=now, busy_at=now)
+            self._launch = Launch(lease.generation, torchrun, plan.gpus, now, now, now)
             torchrun.go(words, {**plan.secrets, **contract}, plan.folder)
         self._group.tell(ready=False, last=lease.generation, verdict=None, reason="")
         self._say(f"generation {lease.generation} launched here, node of {len(lease.members)}")
 
     def _watch(self, launch: Launch, plan: Plan) -> Ended | None:
-        self._observe(launch, plan)
+        if launch.observe(self._folder, self._edges.now(), contract=self._contract()):
+            self._moved(launch, plan)
         lease = self._group.lease
         act = react(lease, self._group.me, launch.generation) if lease else "wait"
         if lease is not None and act == "end":
@@ -184,24 +163,16 @@ class Supervisor:
             return None
         return self._after(self._conclude(launch, why), plan)
 
-    def _observe(self, launch: Launch, plan: Plan) -> None:
-        now = self._edges.now()
-        told = self._folder.progress()
-        if told is not None and (launch.progress is None or told.step != launch.progress.step):
-            if launch.progress is None:
-                self.warm_up(plan)
-            launch.changed, self._barren = now, 0
-            self._group.tell(step=told.step, checkpoint=told.checkpoint)
-        launch.progress = told or launch.progress
-        self.newest = told or self.newest
-        if launch.outcome is None:
-            launch.outcome = self._folder.outcome()
-            launch.outcome_at = now if launch.outcome else None
-        if now - launch.looked_at >= _CPU_EVERY_S:
-            used = launch.torchrun.cage.cpu_s()
-            busy = used is None or used - launch.cpu > 0.01 * (now - launch.looked_at)
-            launch.busy_at = now if busy else launch.busy_at
-            launch.cpu, launch.looked_at = used or 0.0, now
+    def _moved(self, launch: Launch, plan: Plan) -> None:
+        """A step was made: make the next launch ready; what was before counts no more against the run."""
+        self.warm_up(plan)
+        self.newest, self._barren = launch.progress, 0
+        if launch.progress is not None:
+            self._group.tell(step=launch.progress.step, checkpoint=launch.progress.checkpoint)
+
+    def _contract(self) -> bool:
+        """Whether this job is known to keep it: it told its steps, or its run has a folder of checkpoints."""
+        return self.newest is not None or (self._edges.checkpoints / ".lock").exists()
 
     def _urge(self, launch: Launch) -> None:
         """A job that hasn't told any step yet, or never will, hears of a drain by signal."""
@@ -222,9 +193,11 @@ class Supervisor:
             return ""
         if launch.outcome is not None and launch.outcome_at is not None:
             failed = launch.outcome.outcome == "failed"
-            patience = self._waits.mourn_s if failed else self._waits.exit_s
+            patience = self._waits.last_words_s if failed else self._waits.exit_s
             if now - launch.outcome_at > patience:
                 return ""
+        elif launch.missing_at is not None and now - launch.missing_at > self._waits.last_words_s:
+            return "a worker was killed"
         if self.asked is not None and self._too_late(self.asked, plan):
             return f"{self.asked.reason}: not saved in time"
         if lease is not None and lease.state == "over" and lease.run == plan.run:
@@ -232,17 +205,8 @@ class Supervisor:
             patience = self._waits.finish_s if lease.kind == "finished" else 0.0
             if now - self._over_at > patience:
                 return f"the run is over: {lease.reason}"
-        return stuck(self._life(launch, now), self._waits)
-
-    def _life(self, launch: Launch, now: float) -> Life:
-        return Life(
-            age_s=now - launch.began,
-            step=launch.step,
-            still_s=now - launch.changed,
-            contract=self.newest is not None or (self._edges.checkpoints / ".lock").exists(),
-            idle_s=now - launch.busy_at,
-            cut_off_s=self._group.unreached_s() if self._edges.board is not None else 0.0,
-        )
+        cut_off_s = self._group.unreached_s() if self._edges.board is not None else 0.0
+        return stuck(launch.life(now, contract=self._contract(), cut_off_s=cut_off_s), self._waits)
 
     def _too_late(self, asked: Asked, plan: Plan) -> bool:
         if asked.by is not None:

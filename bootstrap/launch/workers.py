@@ -30,6 +30,14 @@ def terminate(pids: Iterable[int]) -> None:
             os.kill(pid, signal.SIGTERM)
 
 
+def alive(pid: int, proc: Path = Path("/proc")) -> bool:
+    """False also for what only waits to be reaped."""
+    try:
+        return (proc / str(pid) / "stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
+    except (OSError, IndexError):
+        return False
+
+
 def _parent(folder: Path) -> int:
     try:
         return int((folder / "stat").read_text().rpartition(")")[2].split()[1])

@@ -1,7 +1,7 @@
 """A training run that is small in everything: one layer, no DDP (its import costs four CPU seconds).
 
-Each step is one line `unix-seconds step world-size` in the file that STEPS_FILE names, by the node's first
-process. STEPS, STEP_S, SAVE_EVERY_STEPS and WEIGHTS change its size.
+Each step is one line `unix-seconds step world-size pid` in the file that STEPS_FILE names, by the first
+process of a node. STEPS, STEP_S, SAVE_EVERY_STEPS and WEIGHTS change its size.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def note(step: int, world: int) -> None:
     """One write, so that a killed process leaves whole lines."""
     if os.environ.get("LOCAL_RANK", "0") == "0" and (path := os.environ.get("STEPS_FILE")):
         with open(path, "a") as stream:  # noqa: PTH123
-            stream.write(f"{time.time():.3f} {step} {world}\n")
+            stream.write(f"{time.time():.3f} {step} {world} {os.getpid()}\n")
 
 
 if __name__ == "__main__":
