@@ -12,7 +12,7 @@ from pathlib import Path
 
 from nightshift.training import manifest
 from nightshift.training.errors import TrainingError
-from nightshift.training.files import remove_tree, replace, sync_file, sync_folder
+from nightshift.training.files import remove_tree, replace, sync_folder
 
 LATEST = "latest"
 LOCK = ".lock"
@@ -77,7 +77,6 @@ class Folder:
         final = self.root / name_of(step)
         draft.rename(final)
         sync_folder(self.root)
-        sync_file(final / manifest.NAME)
         replace(self.root / LATEST, f"{final.name}\n".encode())
         return final
 

@@ -108,46 +108,42 @@ class Loop:
     def _after_step(self, step: int, loss: torch.Tensor) -> None:
         self.watch.add(step, loss)
         done = step - self._began_at
-        if done == 1:
-            self._open_window(step)
-        elif step % self.engine.options.log_every == 0 or step == self.run.total:
-            self._record(step)
+        if done == 1 or step % self.engine.options.log_every == 0 or step == self.run.total:
+            self._record(step, paced=done > 1)
         if done == CACHE_AFTER_STEPS:
             self.keep_kernels()
         if self._evaluation_due(step):
             self._evaluate(step)
 
-    def _record(self, step: int) -> None:
-        """Collective: all ranks come here at the same steps."""
-        since, first = self._window
-        took, steps = time.perf_counter() - since, step - first
-        images_per_s = self.run.loader.batch * steps / took
+    def _record(self, step: int, *, paced: bool) -> None:
+        """Collective, at the same steps on all ranks. A launch's first step says nothing of its pace."""
+        self.watch.settle()
         place = self.engine.place
         total, count = self.watch.take()
         mean = place.sums(torch.tensor([total, float(count)], dtype=torch.float64, device=place.device))
-        loss = (mean[0] / mean[1]).item() if count else None
-        self._note_loss(loss)
-        waited = self.run.ledger.input_s - self._input_then
+        self.last_loss = (mean[0] / mean[1]).item()
+        self.first_loss = self.last_loss if self.first_loss is None else self.first_loss
         if place.leads:
-            busy = self.gpu.read()
-            paced = images_per_s * self.flops / place.world / 1e12
             values: dict[str, float | None] = {
-                "loss": loss,
+                "loss": self.last_loss,
                 "lr": float(self.engine.scheduler.get_last_lr()[0]),
                 "epoch": step * self.run.loader.batch / len(self.run.loader.samples),
-                "images_per_s": images_per_s,
-                "step_s": took / steps,
-                "input_share": waited / took,
-                "mfu": self._mfu(images_per_s),
-                "model_tflops_per_gpu": paced,
             }
-            self.records.add(step, values | busy)
+            self.records.add(step, values | (self._pace(step) if paced else {}) | self.gpu.read())
         self._open_window(step)
 
-    def _note_loss(self, loss: float | None) -> None:
-        if loss is not None:
-            self.first_loss = loss if self.first_loss is None else self.first_loss
-            self.last_loss = loss
+    def _pace(self, step: int) -> dict[str, float | None]:
+        """Since the last record."""
+        since, first = self._window
+        took, steps = time.perf_counter() - since, step - first
+        images_per_s = self.run.loader.batch * steps / took
+        return {
+            "images_per_s": images_per_s,
+            "step_s": took / steps,
+            "input_share": (self.run.ledger.input_s - self._input_then) / took,
+            "mfu": self._mfu(images_per_s),
+            "model_tflops_per_gpu": images_per_s * self.flops / self.engine.place.world / 1e12,
+        }
 
     def _open_window(self, step: int) -> None:
         self._window = (time.perf_counter(), step)
