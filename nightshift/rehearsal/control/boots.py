@@ -68,6 +68,26 @@ def _concluded(site: Site, group: GroupState, node: Node, boot: Boot) -> None:
         _give_up(site, group, node, boot.reason)
 
 
+def begin_again(site: Site, group: GroupState, node: Node) -> None:
+    """The agent of a node in service was started again: it proves the node anew, then the job goes on."""
+    if node.where != "in service" or node.draining:
+        return
+    boot = site.fleet.boot(node.instance, site.now, _ails(site, node))
+    if boot.seconds is not None:
+        site.queue.after(boot.seconds, _back, site, group, node, boot)
+
+
+def _back(site: Site, group: GroupState, node: Node, boot: Boot) -> None:
+    if node.where != "in service" or node.draining:
+        return
+    if not boot.ready:
+        ends.end_itself(site, group, node, boot.reason)
+        return
+    node.steps_from = boot.resumed
+    if jobs.joined(site, group):
+        levels.watch_job(site, group)
+
+
 def _in_service(site: Site, group: GroupState, node: Node, boot: Boot) -> None:
     node.where, node.ready_at = "in service", site.now
     node.enter("boot", site.now)

@@ -56,9 +56,10 @@ def drain(site: Site, group: GroupState, node: Node, budget_s: int, *, planned: 
     node.enter("train" if node.ready_at is not None else "boot", site.now)
     work = jobs.stop(site, group, node)
     done = site.fleet.drain(node.instance, site.now, budget_s, planned, ails)
-    site.tell("drain", done.says or "stops its job, saves, unmounts", group.name, node.id)
+    usual = "unmounts" if work is None else "stops its job, saves, unmounts"
+    site.tell("drain", done.says or usual, group.name, node.id)
     if done.seconds is None:
-        jobs.account(site, group, node, work, None, planned=False)
+        jobs.account(site, group, node, work, done.saved, planned=False)
         return
     hook = group.hook("terminating")
     if hook is not None:

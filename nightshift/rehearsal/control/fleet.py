@@ -95,6 +95,10 @@ class Fleet(Protocol):
         """Told at `at` to end within `budget_s`, after `work` was asked up to then."""
         ...
 
+    def strike(self, instance: Instance, at: int, kind: str, seconds: int) -> None:
+        """A fault of a kind that lies on the node (faults/table.py) hits it, for so many seconds."""
+        ...
+
     def gone(self, instance: Instance, at: int, how: str) -> None:
         """The instance is no more: end whatever still runs of it, at once."""
         ...
@@ -133,6 +137,10 @@ class MixedFleet:
     def drain(self, instance: Instance, at: int, budget_s: int, planned: bool, ails: Ails) -> Drain:
         """As the group's fleet says."""
         return self._of(instance.group).drain(instance, at, budget_s, planned, ails)
+
+    def strike(self, instance: Instance, at: int, kind: str, seconds: int) -> None:
+        """As the group's fleet says."""
+        self._of(instance.group).strike(instance, at, kind, seconds)
 
     def gone(self, instance: Instance, at: int, how: str) -> None:
         """As the group's fleet says."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from nightshift.rehearsal.control.fleet import Work
 from nightshift.rehearsal.control.site import Site
-from nightshift.rehearsal.control.state import GroupState, Node
+from nightshift.rehearsal.control.state import GroupState, Node, Stop
 
 
 @dataclass(frozen=True)
@@ -66,6 +66,7 @@ def account(
     kept = work.saved if saved is None else max(work.saved, saved)
     job.saved = max(job.saved, kept)
     job.lost += max(0, work.step - kept)
+    job.stops.append(Stop(site.now, node.id, max(0, work.step - kept)))
     if kept < work.step:
         site.tell("save", f"{work.step - kept} steps after step {kept} weren't saved", group.name, node.id)
     else:

@@ -21,6 +21,10 @@ _SELDOM_S = 6 * 3_600
 """How often a node looks that has no end in sight; its word can change meanwhile only by an operator."""
 
 
+_NO_END = "inside its shift"
+"""What the guard says of a group that is never down."""
+
+
 @lru_cache(maxsize=4096)
 def _calendar(manifest: BootManifest, override: Override | None) -> Calendar:
     plain = guard.calendar_of(manifest, None)
@@ -37,10 +41,16 @@ def over_already(site: Site, group: GroupState) -> str:
 
 def watch_over(site: Site, group: GroupState, node: Node) -> None:
     """Look at the calendar when the shift is over, and at the hours when they may be."""
-    word = _word(site, node)
-    due = int(word.ends_at.timestamp()) + int(guard.LATE.total_seconds()) if word.ends_at else None
-    site.queue.at(due or site.now + _SELDOM_S, _look, site, group, node)
+    site.queue.after(_next_look(site, _word(site, node)), _look, site, group, node)
     _watch_hours(site, group, node)
+
+
+def _next_look(site: Site, word: guard.Word) -> int:
+    """A real node looks all the time; nothing changes between these looks."""
+    if word.ends_at is not None:
+        due = int(word.ends_at.timestamp()) + int(guard.LATE.total_seconds())
+        return max(_AGAIN_S, due - site.now)
+    return _SELDOM_S if word.says == _NO_END else _AGAIN_S
 
 
 def watch_job(site: Site, group: GroupState) -> None:
@@ -81,13 +91,10 @@ def _look(site: Site, group: GroupState, node: Node) -> None:
         site.queue.after(_AGAIN_S, _look, site, group, node)
         return
     word = _word(site, node)
-    if not word.stay:
-        ends.end_itself(site, group, node, word.says)
-    elif word.ends_at is None:
-        site.queue.after(_SELDOM_S if word.says == "inside its shift" else _AGAIN_S, _look, site, group, node)
+    if word.stay:
+        site.queue.after(_next_look(site, word), _look, site, group, node)
     else:
-        later = int(word.ends_at.timestamp()) + int(guard.LATE.total_seconds())
-        site.queue.at(max(later, site.now + _AGAIN_S), _look, site, group, node)
+        ends.end_itself(site, group, node, word.says)
 
 
 def _gpus(node: Node) -> float:

@@ -29,18 +29,20 @@ _FAILS = {
 class _Held:
     """What the volumes of a group hold: the last saved step; `reached` is the running job's.
 
-    `draining`: when a drain under way will have saved, and what.
+    `draining`: by node, when its drain will have saved, and what. `full`: from when to when no save fits.
     """
 
     saved: int = 0
     reached: int = 0
-    draining: tuple[int, int] | None = None
+    draining: dict[str, tuple[int, int]] = field(default_factory=dict)
+    full: tuple[int, int] = (0, 0)
 
     def settle(self, now: int) -> None:
-        """A drain that came to its end by `now` has saved."""
-        if self.draining is not None and self.draining[0] <= now:
-            self.saved = max(self.saved, self.draining[1])
-            self.draining = None
+        """Drains that came to their end by `now` have saved."""
+        for node, (done, step) in list(self.draining.items()):
+            if done <= now:
+                self.saved = max(self.saved, step)
+                del self.draining[node]
 
 
 @dataclass
@@ -57,14 +59,14 @@ class ModelFleet:
 
     def reach(self, instance: Instance, at: int, ails: Ails) -> Boot:
         """A machine comes up, its agent starts and reads its manifest."""
-        if ails & {"imds-lost", "kill-agent"}:
+        if "imds-lost" in ails:
             return Boot(None, False)
         seconds = TIMINGS["reach"].draw(self.seed, "reach", instance.id) + self._slow(ails)
         return Boot(seconds, True)
 
     def boot(self, instance: Instance, at: int, ails: Ails) -> Boot:
         """Volumes mounted, runtime unpacked, checks run; then its job goes on from what the volume holds."""
-        if ails & {"imds-lost", "kill-agent", "network-split"}:
+        if ails & {"imds-lost", "network-split"}:
             return Boot(None, False)
         seconds = TIMINGS["boot"].draw(self.seed, "boot", instance.id) + self._slow(ails)
         for kind, why in _FAILS.items():
@@ -81,18 +83,19 @@ class ModelFleet:
         return self.held.setdefault(group, _Held())
 
     def work(self, instance: Instance, since: int, until: int, ails: Ails) -> Work:
-        """Steps since the resume, saved every SAVE_EVERY_S unless the disk is full."""
+        """Steps since the resume, saved every SAVE_EVERY_S while there is room."""
         held = self._of(instance.group)
         held.settle(since)
         begun, whole = held.saved, self.total_steps.get(instance.group)
         steps = (until - since) * _STEPS_PER_S
         left = steps if whole is None else min(steps, max(0, whole - begun))
         write = TIMINGS["save"].draw(self.seed, "save", instance.id, since)
-        saves = 0 if "disk-full" in ails else max(0, until - since - write) // SAVE_EVERY_S
+        last = max(since, held.full[0]) if held.full[0] <= until < held.full[1] else until
+        saves = max(0, last - since - write) // SAVE_EVERY_S
         held.reached = begun + left
         held.saved = min(held.reached, begun + saves * SAVE_EVERY_S * _STEPS_PER_S)
         finished = since + (left // _STEPS_PER_S) if whole is not None and held.reached >= whole else None
-        may_lose = (SAVE_EVERY_S + write) * _STEPS_PER_S
+        may_lose = (SAVE_EVERY_S + write + until - last) * _STEPS_PER_S
         points = tuple(self._points(instance.group, begun, since, left))
         return Work(held.reached, held.saved, may_lose, points, finished)
 
@@ -110,19 +113,27 @@ class ModelFleet:
     def drain(self, instance: Instance, at: int, budget_s: int, planned: bool, ails: Ails) -> Drain:
         """Stops and saves; without an agent nothing is heard."""
         held = self._of(instance.group)
-        if "kill-agent" in ails or ("imds-lost" in ails and not planned):
-            return Drain(None, held.reached, held.saved, "nobody is there to drain it")
+        if "kill-agent" in ails:
+            return Drain(None, held.reached, held.saved, "its agent is dead: nobody drains it")
         seconds = TIMINGS["drain"].draw(self.seed, "drain", instance.id) + self._slow(ails)
         if "disk-full" in ails:
             return Drain(seconds, held.reached, held.saved, "drained; the last save found no room")
-        held.draining = (at + seconds, held.reached)
+        if "network-split" in ails:
+            held.saved = held.reached
+            return Drain(None, held.reached, held.reached, "saves, but can't tell AWS so")
+        held.draining[instance.id] = (at + seconds, held.reached)
         return Drain(seconds, held.reached, held.reached)
+
+    def strike(self, instance: Instance, at: int, kind: str, seconds: int) -> None:
+        """A fault hits the node; each call is told of it besides."""
+        if kind == "disk-full":
+            self._of(instance.group).full = (at, at + seconds)
 
     def gone(self, instance: Instance, at: int, how: str) -> None:
         """Nothing of it is left but what it saved; a drain that is cut short saves nothing more."""
         held = self._of(instance.group)
         held.settle(at)
-        held.draining = None
+        held.draining.pop(instance.id, None)
         held.reached = held.saved
 
     def finish_s(self, instance: Instance, at: int) -> int | None:

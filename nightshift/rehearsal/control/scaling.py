@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from hashlib import blake2b
 
 from nightshift.rehearsal.control import boots, ends
@@ -29,11 +30,6 @@ def settle(site: Site, group: GroupState) -> None:
     site.note_sizes(group)
 
 
-def settle_later(site: Site, group: GroupState, seconds: int) -> None:
-    """The same after a while: Auto Scaling needs time to see that a node is gone."""
-    site.queue.after(seconds, settle, site, group)
-
-
 def _surplus(nodes: list[Node], count: int) -> list[Node]:
     """Those that aren't in service yet go first, then the oldest."""
     return sorted(nodes, key=lambda node: (node.where == "in service", node.instance.launched))[:count]
@@ -55,11 +51,24 @@ def _launch(site: Site, group: GroupState) -> bool:
         launched=site.now,
         manifest=group.group.manifest,
     )
-    node = Node(instance, phase_since=site.now)
+    node = Node(instance, site.fleet.real(group.name), phase_since=site.now)
+    _meet(site, group, node)
     group.nodes.append(node)
     site.tell("launch", f"{instance.type} {market} in {instance.zone}", group.name, node.id)
     boots.begin(site, group, node)
     return True
+
+
+def _meet(site: Site, group: GroupState, node: Node) -> None:
+    """What awaits the group's next nodes hits this one."""
+    left = []
+    for coming in site.coming.pop(group.name, ()):
+        if coming.until > site.now and coming.nodes > 0:
+            node.ails[coming.kind] = coming.until
+            site.fleet.strike(node.instance, site.now, coming.kind, coming.until - site.now)
+            left.append(replace(coming, nodes=coming.nodes - 1))
+    if left:
+        site.coming[group.name] = left
 
 
 def _identity(seed: int, group: str, number: int) -> str:

@@ -37,6 +37,7 @@ def _fire(site: Site, group: GroupState, made: int, turn: Turn, due: Iterator[Tu
             _apply(site, group, action)
         else:
             why, fault = lost
+            site.watch.missed(site, group)
             site.tell("missed", f"{action.name} didn't fire: {why}", group.name, fault=fault)
     settle(site, group)
 

@@ -51,12 +51,30 @@ class Watch(Protocol):
         """A policy's turn that was due then is over."""
         ...
 
+    def missed(self, site: Site, group: GroupState) -> None:
+        """A scheduled action of the group was lost."""
+        ...
+
+    def struck(self, site: Site, group: GroupState, kind: str, until: int) -> None:
+        """A fault hit the group; its effect ends at `until`."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Coming:
+    """A fault that waits for the group's next nodes: until then, at most so many of them."""
+
+    kind: str
+    until: int
+    nodes: int
+
 
 @dataclass(eq=False)
 class Site:
     """Everything that a part needs to act. `refused`: group to the instant until which AWS has no capacity.
 
-    `missing`: (group, from, fault): the first scheduled action at or after it is lost.
+    `missing`: (group, from, fault): the first scheduled action at or after it is lost. `coming`: what awaits
+    the next nodes of a group.
     """
 
     world: World
@@ -73,6 +91,7 @@ class Site:
     alarms: dict[str, list[AlarmState]] = field(default_factory=dict)
     refused: dict[str, int] = field(default_factory=dict)
     missing: list[tuple[str, int, str]] = field(default_factory=list)
+    coming: dict[str, list[Coming]] = field(default_factory=dict)
     overrides: dict[str, Override] = field(default_factory=dict)
     late_most_s: int = LATE_AT_MOST_S
     changed: Callable[[Site, GroupState], None] = lambda site, group: None

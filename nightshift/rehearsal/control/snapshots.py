@@ -43,6 +43,7 @@ def _next(site: Site, policy: SnapshotPolicy, due: int, volumes: tuple[VolumeSta
 def _take(site: Site, policy: SnapshotPolicy, due: int, volumes: tuple[VolumeState, ...]) -> None:
     for state in volumes:
         state.snapshots.append(site.now)
+        state.taken.append(site.now)
         del state.snapshots[: -policy.keep]
     taken = ", ".join(state.volume.name for state in volumes) or "no volume bears its tag"
     site.tell("snapshot", f"{policy.description}: {taken}")

@@ -24,6 +24,7 @@ class Node:
     """
 
     instance: Instance
+    real: bool = False
     where: Where = "pending"
     deadline: int | None = None
     limit: int = 0
@@ -62,14 +63,27 @@ class Node:
 
 @dataclass(eq=False, slots=True)
 class VolumeState:
-    """A volume: who holds it by AWS's word, and who writes to it. `detach_slow_until`: a fault's end."""
+    """A volume: who holds it by AWS's word, who writes to it. `snapshots` are those kept, `taken` all.
+
+    `slow_until`: EC2 lets go of it no earlier.
+    """
 
     volume: Volume
     holder: Node | None = None
     holding: Literal["", "attaching", "attached", "detaching"] = ""
     writers: list[Node] = field(default_factory=list)
     snapshots: list[int] = field(default_factory=list)
+    taken: list[int] = field(default_factory=list)
     slow_until: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """A job stopped at `at` and lost so many steps."""
+
+    at: int
+    node: str
+    lost: int
 
 
 @dataclass(eq=False, slots=True)
@@ -85,6 +99,7 @@ class JobState:
     finished: int | None = None
     points: list[tuple[int, int, float]] = field(default_factory=list)
     resumes: list[tuple[int, int]] = field(default_factory=list)
+    stops: list[Stop] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)

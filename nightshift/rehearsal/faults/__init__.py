@@ -1,0 +1,1 @@
+"""Faults: named, placed in time, struck, and judged by how they ended."""

@@ -1,0 +1,90 @@
+"""Where the billed time differs from the planned time, second by second, and why."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Sequence
+
+from nightshift.rehearsal.bill.lives import Life
+from nightshift.rehearsal.control.timing import LATE_AT_MOST_S
+from nightshift.rehearsal.invariants.spans import Span
+from nightshift.rehearsal.story import Event
+
+LATE = "scheduled actions fired up to two minutes late, nodes were launched later"
+AFTER = "after the shifts' ends: late actions and drains, against the drain that the forecast allows"
+TWO = "an old node and its successor at the same time"
+MIDDLE = "deployed in the middle of a shift"
+LEAST = "AWS bills a minute at least"
+_WHY = {
+    "no-capacity": "AWS had no instance to give",
+    "suspended": "AWS had suspended launches",
+    "policy": "an alarm had taken the group to 0",
+    "missed": "a scheduled action was lost",
+    "finished": "the run was done",
+    "boot-failed": "between a failed boot and the next launch",
+    "ended": "between a node's end and its successor's launch",
+}
+
+
+def differences(
+    lives: Sequence[Life],
+    windows: Sequence[Span],
+    nodes: int,
+    events: Sequence[Event],
+    drain_s: int,
+    ends: int,
+) -> dict[str, int]:
+    """Seconds more (or fewer) than planned, by reason; they add up to billed minus planned.
+
+    `windows` and `lives` lie within the rehearsed time; `ends` of the windows end in it, each with a
+    planned drain of `drain_s` a node.
+    """
+    found: Counter[str] = Counter()
+    marks = [one for one in events if one.kind in _WHY or _released(one)]
+    times = [one.at for one in marks]
+    for low, high, more, window in _segments(lives, windows, nodes):
+        found[_why(low, more, window, marks, times)] += more * (high - low)
+    found[AFTER] -= drain_s * ends * nodes
+    found[LEAST] += sum(life.billed_s - life.seconds for life in lives)
+    return {why: seconds for why, seconds in found.items() if seconds}
+
+
+def _released(event: Event) -> bool:
+    return event.kind == "action" and event.says.startswith("a node ended itself")
+
+
+def _segments(
+    lives: Sequence[Life], windows: Sequence[Span], nodes: int
+) -> list[tuple[int, int, int, Span | None]]:
+    """(from, to, nodes more than planned, the window there) wherever that isn't 0."""
+    changes: list[tuple[int, int, Span | str | None]] = []
+    for life in lives:
+        changes += [(life.start, 1, ""), (life.end, -1, "")]
+    for span in windows:
+        changes += [(span[0], -nodes, span), (span[1], nodes, None)]
+    found, more, window, since = [], 0, None, 0
+    for at, change, span in sorted(changes, key=lambda one: one[0]):
+        if more and at > since:
+            found.append((since, at, more, window))
+        if not isinstance(span, str):
+            window = span
+        more, since = more + change, at
+    return found
+
+
+def _why(low: int, more: int, window: Span | None, marks: Sequence[Event], times: Sequence[int]) -> str:
+    if window is None:
+        return AFTER
+    if more > 0:
+        return TWO
+    index = bisect_right(times, low) - 1
+    mark = marks[index] if index >= 0 and times[index] >= window[0] else None
+    if mark is None:
+        early = low <= window[0] + LATE_AT_MOST_S
+        return LATE if early else "no node was there"
+    if mark.says.startswith(MIDDLE):
+        return MIDDLE
+    if mark.kind == "action":
+        return mark.says.rpartition(": ")[2]
+    return _WHY[mark.kind]

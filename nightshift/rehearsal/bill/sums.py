@@ -1,0 +1,89 @@
+"""Adds up bill, forecast and differences so that they agree to the cent and to the minute."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from decimal import ROUND_HALF_UP, Decimal
+
+from nightshift.rehearsal.story import Bill, BillLine, Difference
+
+_CENT = Decimal("0.01")
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One line. `seconds` of nodes, 0 where it isn't their time."""
+
+    what: str
+    quantity: Decimal
+    unit: str
+    unit_usd: Decimal
+    seconds: int = 0
+    group: str | None = None
+
+    @property
+    def usd(self) -> Decimal:
+        """Exact."""
+        return self.quantity * self.unit_usd
+
+    def line(self) -> BillLine:
+        """As the story has it."""
+        usd, minutes = float(round(self.usd, 4)), round(self.seconds / 60)
+        return BillLine(
+            self.what,
+            float(round(self.quantity, 4)),
+            self.unit,
+            float(self.unit_usd),
+            usd,
+            minutes,
+            self.group,
+        )
+
+
+@dataclass
+class Sums:
+    """Collects; `bill` gives the result."""
+
+    _entries: list[Entry] = field(default_factory=list)
+    _why: list[tuple[str, int, Decimal, str | None]] = field(default_factory=list)
+    _planned_s: int = 0
+    _planned_usd: Decimal = Decimal()
+
+    def billed(self, entry: Entry) -> None:
+        """A line of the bill."""
+        self._entries.append(entry)
+
+    def planned(self, seconds: int, usd: Decimal) -> None:
+        """A part of the forecast."""
+        self._planned_s += seconds
+        self._planned_usd += usd
+
+    def differ(self, why: str, seconds: int, usd: Decimal, group: str | None = None) -> None:
+        """A reason why they aren't the same; positive: the bill is higher."""
+        self._why.append((why, seconds, usd, group))
+
+    def bill(self, always_on_usd: Decimal) -> Bill:
+        """The differences are rounded one after the other, so that their sum is the rounded one."""
+        seconds, usd = self._planned_s, self._planned_usd
+        found = []
+        for why, more_s, more_usd, group in self._why:
+            minutes, cents = _minutes(seconds), _cents(usd)
+            seconds, usd = seconds + more_s, usd + more_usd
+            found.append(Difference(why, _minutes(seconds) - minutes, float(_cents(usd) - cents), group))
+        return Bill(
+            lines=tuple(entry.line() for entry in self._entries),
+            usd=float(_cents(sum((entry.usd for entry in self._entries), Decimal()))),
+            forecast_usd=float(_cents(self._planned_usd)),
+            always_on_usd=float(_cents(always_on_usd)),
+            billed_minutes=_minutes(sum(entry.seconds for entry in self._entries)),
+            forecast_minutes=_minutes(self._planned_s),
+            differences=tuple(found),
+        )
+
+
+def _minutes(seconds: int) -> int:
+    return (seconds + 30) // 60
+
+
+def _cents(usd: Decimal) -> Decimal:
+    return usd.quantize(_CENT, rounding=ROUND_HALF_UP)

@@ -1,0 +1,171 @@
+"""Holds a running site to every rule, at the moments at which each could break, and says what broke first."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+
+from nightshift.rehearsal.control.site import Site
+from nightshift.rehearsal.control.state import GroupState, Node, VolumeState
+from nightshift.rehearsal.control.timing import LATE_AT_MOST_S
+from nightshift.rehearsal.expect import Expect, GroupExpect
+from nightshift.rehearsal.invariants import billing, capacity, kept, leftover, steps, writers
+from nightshift.rehearsal.invariants.clock import first_turn, now_and_then
+from nightshift.rehearsal.invariants.excuses import Excuses
+from nightshift.rehearsal.invariants.spans import Span, near
+from nightshift.rehearsal.story import Invariant
+from nightshift.rehearsal.world.model import SnapshotPolicy
+
+RULES: Mapping[str, str] = {
+    rule.NAME: rule.SAYS for rule in (writers, steps, billing, capacity, kept, leftover)
+}
+
+
+class Broken(Exception):
+    """A rule is broken: its name, when, and what was seen."""
+
+    def __init__(self, rule: str, at: int, says: str) -> None:
+        super().__init__(f"{rule}: {says}")
+        self.rule, self.at, self.says = rule, at, says
+
+
+class Judge:
+    """A watch. Raises Broken at the first break."""
+
+    def __init__(self, expected: Expect) -> None:
+        self.expected = expected
+        self._excuses = Excuses(expected)
+        self._committed: dict[str, int] = {}
+        self._twice_since: dict[str, int] = {}
+        self._destroying = False
+        self.checked: Counter[str] = Counter()
+        self.two_writer_seconds = 0
+
+    def invariants(self) -> tuple[Invariant, ...]:
+        """Every rule and how often it was looked at."""
+        return tuple(Invariant(name, says, self.checked[name]) for name, says in RULES.items())
+
+    def begin(self, site: Site) -> None:
+        """Plan the looks that no event of the site brings."""
+        self._excuses.begin(site)
+        for group in self.expected.groups.values():
+            windows = [span for span in group.windows if span[1] >= site.start]
+            now_and_then(site, windows, lambda span, one=group: self._look_at(site, one, span))
+        for policy in self.expected.snapshots:
+            due = first_turn(policy, site.start)
+            site.queue.at(due + 3_600, self._look_at_snapshots, site, policy, due, 1)
+
+    def finish(self, site: Site) -> None:
+        """The site was destroyed, and had its time."""
+        volumes = {name for policy in self.expected.snapshots for name in policy.volumes}
+        found = leftover.broken(site.groups.values(), site.volumes.values(), volumes)
+        self._check(site, leftover.NAME, found)
+
+    def destroying(self) -> None:
+        """From now on no calendar holds."""
+        self._destroying = True
+
+    def sized(self, site: Site, group: GroupState, why: str) -> None:
+        """The desired size moved."""
+        self._excuses.sized(site, group, why)
+        if not self._destroying and not self._excuses.excused(group.name, site.now):
+            found = capacity.broken(self.expected.groups[group.name], group.desired, site.now)
+            self._check(site, capacity.NAME, found)
+
+    def mounted(self, site: Site, volume: VolumeState, node: Node) -> None:
+        """A node writes to a volume from now on."""
+        found = writers.broken(volume)
+        if found is not None:
+            self._twice_since.setdefault(volume.volume.id, site.now)
+        self._check(site, writers.NAME, found)
+
+    def unmounted(self, site: Site, volume: VolumeState, node: Node) -> None:
+        """It writes no more."""
+        since = self._twice_since.get(volume.volume.id)
+        if since is not None and len(volume.writers) < 2:
+            self.two_writer_seconds += site.now - since
+            del self._twice_since[volume.volume.id]
+
+    def resumed(self, site: Site, group: GroupState, node: Node, step: int) -> None:
+        """A job goes on from `step`."""
+        found = steps.broken_resume(group.name, step, self._committed.get(group.name, 0))
+        self._check(site, steps.NAME, found)
+
+    def stopped(
+        self, site: Site, group: GroupState, node: Node, step: int, kept: int, may_lose: int, planned: bool
+    ) -> None:
+        """A job stopped at `step`, of which `kept` are saved."""
+        self._committed[group.name] = max(kept, self._committed.get(group.name, 0))
+        self._check(site, steps.NAME, steps.broken_stop(group.name, step, kept, may_lose, planned))
+
+    def ended(self, site: Site, group: GroupState, node: Node) -> None:
+        """An instance is gone."""
+        self._check_bill(site, self.expected.groups[group.name], node)
+
+    def missed(self, site: Site, group: GroupState) -> None:
+        """A scheduled action of the group was lost."""
+        self._excuses.missed(site, group)
+
+    def struck(self, site: Site, group: GroupState, kind: str, until: int) -> None:
+        """A fault hit the group."""
+        self._excuses.struck(group.name, kind, site.now, until)
+
+    def snapshots(self, site: Site, policy: SnapshotPolicy, due: int) -> None:
+        """Looked at when the hour is over, whether a turn came or not."""
+
+    def _check(self, site: Site, rule: str, found: str | None) -> None:
+        self.checked[rule] += 1
+        if found is not None:
+            raise Broken(rule, site.now, found)
+
+    def _check_bill(self, site: Site, group: GroupExpect, node: Node) -> None:
+        if self._destroying:
+            return
+        life = (node.instance.launched, node.ended or site.now)
+        extra = self._excuses.extra_s(group, site.now)
+        after = billing.allowance(group.drain_s, extra)
+        around = near(group.windows, life[0] - after, life[1])
+        self._check(site, billing.NAME, billing.broken(group.name, node.id, life, around, after))
+
+    def _look_at(self, site: Site, group: GroupExpect, span: Span) -> None:
+        """Plan this window's looks: after both edges, after every boot had its time, after every drain."""
+        late = LATE_AT_MOST_S + 1
+        site.queue.at(span[0] + late, self._look_at_size, site, group)
+        site.queue.at(span[1] + late, self._look_at_size, site, group)
+        boot = min(span[0] + late + group.boot_s, span[1] - 1)
+        site.queue.at(boot, self._look_at_service, site, group, span)
+        self._look_after(site, group, span[1])
+
+    def _look_after(self, site: Site, group: GroupExpect, end: int) -> None:
+        extra = self._excuses.extra_s(group, site.now)
+        site.queue.at(
+            end + billing.allowance(group.drain_s, extra) + 1, self._look_at_alive, site, group, end
+        )
+
+    def _look_at_size(self, site: Site, group: GroupExpect) -> None:
+        if not self._destroying and not self._excuses.excused(group.name, site.now):
+            found = capacity.broken(group, site.groups[group.name].desired, site.now)
+            self._check(site, capacity.NAME, found)
+
+    def _look_at_service(self, site: Site, group: GroupExpect, span: Span) -> None:
+        if site.now < span[0] + LATE_AT_MOST_S + group.boot_s or self._excuses.hurt(site.now):
+            return
+        if not self._destroying and not self._excuses.excused(group.name, site.now):
+            here = len(site.groups[group.name].in_service())
+            self._check(site, capacity.NAME, capacity.broken_service(group, here))
+
+    def _look_at_alive(self, site: Site, group: GroupExpect, end: int) -> None:
+        """A node that never ends is found without its end; a fault since may have given it more time."""
+        extra = self._excuses.extra_s(group, site.now)
+        if site.now <= end + billing.allowance(group.drain_s, extra):
+            self._look_after(site, group, end)
+            return
+        for node in site.groups[group.name].nodes:
+            self._check_bill(site, group, node)
+
+    def _look_at_snapshots(self, site: Site, policy: kept.SnapshotExpect, due: int, turns: int) -> None:
+        for name in policy.volumes:
+            for state in site.named.get(name, ()):
+                self._check(site, kept.NAME, kept.broken(policy, name, state.snapshots, due, turns))
+        following = due + policy.every_hours * 3_600
+        site.queue.at(following + 3_600, self._look_at_snapshots, site, policy, following, turns + 1)
