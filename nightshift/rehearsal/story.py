@@ -28,6 +28,7 @@ class GroupInfo:
     """A group as deployed. `kind` says in words what it runs on, e.g. `spot: g6.12xlarge, g5.12xlarge`.
 
     `windows` are the spans in which the calendar wants it up; `save_s` the longest time between two saves.
+    `overrides`: (from, to, word) of an operator, in force then.
     """
 
     zone: str
@@ -36,6 +37,7 @@ class GroupInfo:
     windows: tuple[Span, ...]
     save_s: int
     hourly_usd: float = 0.0
+    overrides: tuple[tuple[int, int, Literal["up", "down"]], ...] = ()
 
 
 @dataclass(frozen=True)

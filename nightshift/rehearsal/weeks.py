@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -20,13 +20,14 @@ from nightshift.rehearsal.faults.place import chosen, place
 from nightshift.rehearsal.faults.strike import Struck, plan
 from nightshift.rehearsal.invariants.excuses import middle
 from nightshift.rehearsal.invariants.judge import Broken, Judge
-from nightshift.rehearsal.story import Story
+from nightshift.rehearsal.story import Event, Story
 from nightshift.rehearsal.world.model import World
 
 if TYPE_CHECKING:
     from nightshift.settings.models import Stack
 
 WEEK_S = 604_800
+Heard = Callable[[Event], None]
 
 
 @dataclass(frozen=True)
@@ -54,12 +55,18 @@ class Played:
     seconds: float
 
 
-def rehearse(stack: Stack, world: World, wanted: Plan, fleet: Fleet | None = None) -> Story:
+def rehearse(
+    stack: Stack, world: World, wanted: Plan, fleet: Fleet | None = None, heard: Heard | None = None
+) -> Story:
     """Play it and tell it. Raises FaultProblems for faults that have no place."""
-    return telling.story(stack, wanted.start, wanted.end, wanted.seed, run(stack, world, wanted, fleet))
+    return telling.story(
+        stack, wanted.start, wanted.end, wanted.seed, run(stack, world, wanted, fleet, heard)
+    )
 
 
-def run(stack: Stack, world: World, wanted: Plan, fleet: Fleet | None = None) -> Played:
+def run(
+    stack: Stack, world: World, wanted: Plan, fleet: Fleet | None = None, heard: Heard | None = None
+) -> Played:
     """Play it. Raises FaultProblems for faults that have no place."""
     began = time.monotonic()
     expected = expect(stack, wanted.start, wanted.end)
@@ -69,7 +76,7 @@ def run(stack: Stack, world: World, wanted: Plan, fleet: Fleet | None = None) ->
     judge = Judge(expected)
     runs = fleet or ModelFleet(wanted.seed)
     site = open_site(world, runs, judge, seed=wanted.seed, start=wanted.start, end=wanted.end)
-    site.late_most_s = wanted.late_most_s
+    site.late_most_s, site.heard = wanted.late_most_s, heard
     struck = plan(site, strikes)
     broken = _played(site, judge)
     names = tuple(fault.name for fault in named)
@@ -86,6 +93,7 @@ def _played(site: Site, judge: Judge) -> Broken | None:
         destroy(site)
         judge.finish(site)
     except Broken as broken:
+        site.tell("broken", f"{broken.rule}: {broken.says}", broken.group)
         return broken
     return None
 

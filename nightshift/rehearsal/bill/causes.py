@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Sequence
 
 from nightshift.rehearsal.bill.lives import Life
-from nightshift.rehearsal.control.timing import LATE_AT_MOST_S
 from nightshift.rehearsal.invariants.spans import Span
 from nightshift.rehearsal.story import Event
 
@@ -17,14 +16,16 @@ TWO = "an old node and its successor at the same time"
 MIDDLE = "deployed in the middle of a shift"
 LEAST = "AWS bills a minute at least"
 _WHY = {
-    "no-capacity": "AWS had no instance to give",
-    "suspended": "AWS had suspended launches",
     "policy": "an alarm had taken the group to 0",
-    "missed": "a scheduled action was lost",
     "finished": "the run was done",
+    "missed": "a scheduled action was lost",
+    "suspended": "AWS had suspended launches",
+    "no-capacity": "AWS had no instance to give",
     "boot-failed": "between a failed boot and the next launch",
     "ended": "between a node's end and its successor's launch",
 }
+"""By kind of event, what weighs most first."""
+_RANKS = {kind: rank for rank, kind in enumerate(_WHY)}
 
 
 def differences(
@@ -41,10 +42,10 @@ def differences(
     planned drain of `drain_s` a node.
     """
     found: Counter[str] = Counter()
-    marks = [one for one in events if one.kind in _WHY or _released(one)]
+    marks = [one for one in events if one.kind in _RANKS or one.kind == "launch" or _released(one)]
     times = [one.at for one in marks]
     for low, high, more, window in _segments(lives, windows, nodes):
-        found[_why(low, more, window, marks, times)] += more * (high - low)
+        found[_why(low, high, more, window, marks, times)] += more * (high - low)
     found[AFTER] -= drain_s * ends * nodes
     found[LEAST] += sum(life.billed_s - life.seconds for life in lives)
     return {why: seconds for why, seconds in found.items() if seconds}
@@ -73,18 +74,21 @@ def _segments(
     return found
 
 
-def _why(low: int, more: int, window: Span | None, marks: Sequence[Event], times: Sequence[int]) -> str:
+def _why(
+    low: int, high: int, more: int, window: Span | None, marks: Sequence[Event], times: Sequence[int]
+) -> str:
+    """What weighs most between the last launch before it and its end."""
     if window is None:
         return AFTER
     if more > 0:
         return TWO
-    index = bisect_right(times, low) - 1
-    mark = marks[index] if index >= 0 and times[index] >= window[0] else None
-    if mark is None:
-        early = low <= window[0] + LATE_AT_MOST_S
-        return LATE if early else "no node was there"
-    if mark.says.startswith(MIDDLE):
-        return MIDDLE
+    near = marks[bisect_left(times, window[0]) : bisect_left(times, high)]
+    launched = [index for index, one in enumerate(near) if one.kind == "launch" and one.at <= low]
+    since = near[launched[-1] + 1 :] if launched else near
+    told = [one for one in since if one.kind != "launch"]
+    if not told:
+        return LATE
+    mark = min(told, key=lambda one: _RANKS.get(one.kind, 1))
     if mark.kind == "action":
         return mark.says.rpartition(": ")[2]
-    return _WHY[mark.kind]
+    return MIDDLE if mark.says.startswith(MIDDLE) else _WHY[mark.kind]

@@ -65,6 +65,7 @@ def _meet(site: Site, group: GroupState, node: Node) -> None:
     for coming in site.coming.pop(group.name, ()):
         if coming.until > site.now and coming.nodes > 0:
             node.ails[coming.kind] = coming.until
+            site.blamed[node.id] = (coming.fault, coming.until)
             site.fleet.strike(node.instance, site.now, coming.kind, coming.until - site.now)
             left.append(replace(coming, nodes=coming.nodes - 1))
     if left:

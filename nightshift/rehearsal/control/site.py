@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from nightshift.rehearsal.control.alarms import AlarmState
 
 
+_OF_GROUP = ("no-capacity", "suspended", "alarm", "policy")
+"""Events of a whole group that a fault can stand behind."""
+
+
 class Watch(Protocol):
     """Hears of every moment at which an invariant could break. None of its words changes what happens."""
 
@@ -67,6 +71,7 @@ class Coming:
     kind: str
     until: int
     nodes: int
+    fault: str
 
 
 @dataclass(eq=False)
@@ -74,7 +79,8 @@ class Site:
     """Everything that a part needs to act. `refused`: group to the instant until which AWS has no capacity.
 
     `missing`: (group, from, fault): the first scheduled action at or after it is lost. `coming`: what awaits
-    the next nodes of a group.
+    the next nodes of a group. `blamed`: by node or group, the fault behind what happens to it until then.
+    `heard` is told each event.
     """
 
     world: World
@@ -92,6 +98,8 @@ class Site:
     refused: dict[str, int] = field(default_factory=dict)
     missing: list[tuple[str, int, str]] = field(default_factory=list)
     coming: dict[str, list[Coming]] = field(default_factory=dict)
+    blamed: dict[str, tuple[str, int]] = field(default_factory=dict)
+    heard: Callable[[Event], None] | None = None
     overrides: dict[str, Override] = field(default_factory=dict)
     late_most_s: int = LATE_AT_MOST_S
     changed: Callable[[Site, GroupState], None] = lambda site, group: None
@@ -110,8 +118,17 @@ class Site:
         node: str | None = None,
         fault: str | None = None,
     ) -> None:
-        """Write an event down."""
-        self.events.append(Event(self.now, kind, says, group, node, fault))
+        """Write an event down, with the fault behind it if there is one."""
+        behind = fault or self._fault(kind, group, node)
+        event = Event(self.now, kind, says, group, node, behind)
+        self.events.append(event)
+        if self.heard is not None:
+            self.heard(event)
+
+    def _fault(self, kind: str, group: str | None, node: str | None) -> str | None:
+        key = node if node is not None else group if kind in _OF_GROUP else None
+        name, until = self.blamed.get(key or "", ("", 0))
+        return name if name and self.now <= until else None
 
     def note_sizes(self, group: GroupState) -> None:
         """The group's metrics from now on, where they changed."""

@@ -14,6 +14,9 @@ from nightshift.rehearsal.faults.parse import FaultProblems, Named, OnDay, absol
 from nightshift.rehearsal.faults.table import BOTH_EDGES, KINDS
 from nightshift.rehearsal.world.model import Group, World
 
+_AFTER_S = 600
+"""A fault named by a shift strikes ten minutes after its end at the latest: nothing is there after that."""
+
 
 @dataclass(frozen=True)
 class Strike:
@@ -104,21 +107,24 @@ def _at(fault: Named, group: GroupExpect, span: tuple[int, int], seed: int, numb
         return fault.when if span[0] <= fault.when < span[1] else None
     if fault.when is None:
         return _moment(fault.kind, group, *span, seed, number) if _within(group, *span) else None
-    begun = _shift_on(fault.when, group, span[0])
-    if begun is None:
+    shift = _shift_on(fault.when, group, span[0])
+    if shift is None:
         return None
     offset = KINDS[fault.kind].offset_s if fault.when.offset_s is None else fault.when.offset_s
-    return begun + offset if span[0] <= begun + offset < span[1] else None
+    at = shift[0] + offset
+    return at if span[0] <= at < min(span[1], shift[1] + _AFTER_S) else None
 
 
-def _shift_on(when: OnDay, group: GroupExpect, start: int) -> int | None:
-    """The start of the group's first shift on that day, by the group's own clock."""
+def _shift_on(when: OnDay, group: GroupExpect, start: int) -> tuple[int, int] | None:
+    """The group's first shift on that day, by the group's own clock."""
     zone = ZoneInfo(group.zone)
     first = datetime.fromtimestamp(start, UTC).astimezone(zone).date()
     ahead = (WEEKDAYS.index(when.day) - first.weekday()) % 7 + 7 * (when.week - 1)
     day = first + timedelta(days=ahead)
-    starts = (span[0] for span in group.windows if span[0] >= start)
-    return next((at for at in starts if datetime.fromtimestamp(at, UTC).astimezone(zone).date() == day), None)
+    later = (span for span in group.windows if span[0] >= start)
+    return next(
+        (span for span in later if datetime.fromtimestamp(span[0], UTC).astimezone(zone).date() == day), None
+    )
 
 
 def _nowhere(fault: Named, groups: Sequence[GroupExpect], span: tuple[int, int]) -> str:

@@ -12,6 +12,8 @@ from nightshift.rehearsal.faults.place import Strike
 from nightshift.rehearsal.faults.table import KINDS, SLOW_DETACH_S
 
 _EVERY_NODE = 1_000_000
+_MOMENT_S = 600
+"""What follows from a fault of a moment follows so soon."""
 
 
 @dataclass(eq=False)
@@ -40,10 +42,18 @@ def _strike(site: Site, struck: Struck) -> None:
         return
     struck.at, struck.node = site.now, node
     site.tell("fault", kind.what, group.name, node.id if node else None, strike.name)
+    _blame(site, group, struck)
     site.watch.struck(site, group, strike.kind, site.now + kind.lasts_s)
     _ACTS.get(strike.kind, _ail)(site, group, struck)
     if kind.lasts_s:
         site.queue.after(kind.lasts_s, _over, site, struck)
+
+
+def _blame(site: Site, group: GroupState, struck: Struck) -> None:
+    """What happens to the node, or to the group where no node is hit, comes from this fault for a while."""
+    lasts_s = KINDS[struck.strike.kind].lasts_s or _MOMENT_S
+    key = struck.node.id if struck.node is not None else group.name
+    site.blamed[key] = (struck.strike.name, site.now + lasts_s)
 
 
 def _over(site: Site, struck: Struck) -> None:
@@ -89,16 +99,18 @@ def _ice(site: Site, group: GroupState, struck: Struck) -> None:
     site.refused[group.name] = max(until, site.refused.get(group.name, 0))
 
 
-def _coming(site: Site, group: GroupState, kind: str, lasts_s: int, nodes: int) -> None:
-    site.coming.setdefault(group.name, []).append(Coming(kind, site.now + lasts_s, nodes))
+def _coming(site: Site, group: GroupState, struck: Struck, kind: str, nodes: int) -> None:
+    until = site.now + KINDS[struck.strike.kind].lasts_s
+    coming = Coming(kind, until, nodes, struck.strike.name)
+    site.coming.setdefault(group.name, []).append(coming)
 
 
 def _bad_node(site: Site, group: GroupState, struck: Struck) -> None:
-    _coming(site, group, "boot-fails", KINDS["bad-node"].lasts_s, 1)
+    _coming(site, group, struck, "boot-fails", 1)
 
 
 def _boot_fails(site: Site, group: GroupState, struck: Struck) -> None:
-    _coming(site, group, "boot-fails", KINDS["boot-fails"].lasts_s, _EVERY_NODE)
+    _coming(site, group, struck, "boot-fails", _EVERY_NODE)
 
 
 def _slow_detach(site: Site, group: GroupState, struck: Struck) -> None:
@@ -117,7 +129,7 @@ def _ail(site: Site, group: GroupState, struck: Struck) -> None:
     kind = struck.strike.kind
     lasts_s = KINDS[kind].lasts_s
     if struck.node is None:
-        _coming(site, group, kind, lasts_s, 1)
+        _coming(site, group, struck, kind, 1)
     else:
         struck.node.ails[kind] = site.now + lasts_s
         site.fleet.strike(struck.node.instance, site.now, kind, lasts_s)

@@ -22,11 +22,11 @@ RULES: Mapping[str, str] = {
 
 
 class Broken(Exception):
-    """A rule is broken: its name, when, and what was seen."""
+    """A rule is broken: its name, when, what was seen, and the group if it is one's."""
 
-    def __init__(self, rule: str, at: int, says: str) -> None:
+    def __init__(self, rule: str, at: int, says: str, group: str | None = None) -> None:
         super().__init__(f"{rule}: {says}")
-        self.rule, self.at, self.says = rule, at, says
+        self.rule, self.at, self.says, self.group = rule, at, says, group
 
 
 class Judge:
@@ -70,14 +70,14 @@ class Judge:
         self._excuses.sized(site, group, why)
         if not self._destroying and not self._excuses.excused(group.name, site.now):
             found = capacity.broken(self.expected.groups[group.name], group.desired, site.now)
-            self._check(site, capacity.NAME, found)
+            self._check(site, capacity.NAME, found, group.name)
 
     def mounted(self, site: Site, volume: VolumeState, node: Node) -> None:
         """A node writes to a volume from now on."""
         found = writers.broken(volume)
         if found is not None:
             self._twice_since.setdefault(volume.volume.id, site.now)
-        self._check(site, writers.NAME, found)
+        self._check(site, writers.NAME, found, node.instance.group)
 
     def unmounted(self, site: Site, volume: VolumeState, node: Node) -> None:
         """It writes no more."""
@@ -89,14 +89,15 @@ class Judge:
     def resumed(self, site: Site, group: GroupState, node: Node, step: int) -> None:
         """A job goes on from `step`."""
         found = steps.broken_resume(group.name, step, self._committed.get(group.name, 0))
-        self._check(site, steps.NAME, found)
+        self._check(site, steps.NAME, found, group.name)
 
     def stopped(
         self, site: Site, group: GroupState, node: Node, step: int, kept: int, may_lose: int, planned: bool
     ) -> None:
         """A job stopped at `step`, of which `kept` are saved."""
         self._committed[group.name] = max(kept, self._committed.get(group.name, 0))
-        self._check(site, steps.NAME, steps.broken_stop(group.name, step, kept, may_lose, planned))
+        found = steps.broken_stop(group.name, step, kept, may_lose, planned)
+        self._check(site, steps.NAME, found, group.name)
 
     def ended(self, site: Site, group: GroupState, node: Node) -> None:
         """An instance is gone."""
@@ -113,10 +114,10 @@ class Judge:
     def snapshots(self, site: Site, policy: SnapshotPolicy, due: int) -> None:
         """Looked at when the hour is over, whether a turn came or not."""
 
-    def _check(self, site: Site, rule: str, found: str | None) -> None:
+    def _check(self, site: Site, rule: str, found: str | None, group: str | None = None) -> None:
         self.checked[rule] += 1
         if found is not None:
-            raise Broken(rule, site.now, found)
+            raise Broken(rule, site.now, found, group)
 
     def _check_bill(self, site: Site, group: GroupExpect, node: Node) -> None:
         if self._destroying:
@@ -125,7 +126,8 @@ class Judge:
         extra = self._excuses.extra_s(group, site.now)
         after = billing.allowance(group.drain_s, extra)
         around = near(group.windows, life[0] - after, life[1])
-        self._check(site, billing.NAME, billing.broken(group.name, node.id, life, around, after))
+        found = billing.broken(group.name, node.id, life, around, after)
+        self._check(site, billing.NAME, found, group.name)
 
     def _look_at(self, site: Site, group: GroupExpect, span: Span) -> None:
         """Plan this window's looks: after both edges, after every boot had its time, after every drain."""
@@ -145,14 +147,14 @@ class Judge:
     def _look_at_size(self, site: Site, group: GroupExpect) -> None:
         if not self._destroying and not self._excuses.excused(group.name, site.now):
             found = capacity.broken(group, site.groups[group.name].desired, site.now)
-            self._check(site, capacity.NAME, found)
+            self._check(site, capacity.NAME, found, group.name)
 
     def _look_at_service(self, site: Site, group: GroupExpect, span: Span) -> None:
         if site.now < span[0] + LATE_AT_MOST_S + group.boot_s or self._excuses.hurt(site.now):
             return
         if not self._destroying and not self._excuses.excused(group.name, site.now):
             here = len(site.groups[group.name].in_service())
-            self._check(site, capacity.NAME, capacity.broken_service(group, here))
+            self._check(site, capacity.NAME, capacity.broken_service(group, here), group.name)
 
     def _look_at_alive(self, site: Site, group: GroupExpect, end: int) -> None:
         """A node that never ends is found without its end; a fault since may have given it more time."""
