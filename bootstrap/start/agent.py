@@ -80,7 +80,9 @@ class Agent:
         try:
             manifest = read_manifest(self._node)
         except Interrupted:
-            return self._told_launch("ABANDON", DONE)
+            code = self._told_launch("ABANDON", DONE)
+            told = tell(self._node.aws.complete_drain, LEAVE_S, self._node.clock)
+            return code if told.heard else AGAIN
         except (ManifestError, *AwsError) as error:
             return self._refuse(Verdict(False, "manifest", str(error)), None)
         rooms = self._make(manifest)

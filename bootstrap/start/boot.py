@@ -22,21 +22,48 @@ from nightshift.records.store import Records
 DENIED_S = 120.0
 """A new role is known everywhere within two minutes."""
 _PAUSE_S = 3.0
+KEPT = "manifest.json"
+"""In the boot's own folder, which a reboot empties."""
 
 
 def read_manifest(node: Node) -> BootManifest:
-    """The group's. Raises ManifestError, or one of AwsError when it isn't answered for two minutes;
-    Interrupted when a notice comes."""
+    """The group's. Where it isn't answered, the one that this boot has read before: a restarted agent has a
+    job to end and volumes to let go, whatever S3 does.
+
+    Raises ManifestError, or one of AwsError when it isn't answered for two minutes; Interrupted when a notice
+    has come and nothing was ever read, so that nothing can have been taken.
+    """
+    kept = node.edges.run_dir / KEPT
     deadline = Deadline(DENIED_S, node.clock)
     while True:
-        node.inbox.check()
+        if node.inbox.cause is not None and kept.exists():
+            return from_json(kept.read_text(encoding="utf-8"))
         try:
-            return from_json(node.aws.read_manifest())
+            text = node.aws.read_manifest()
         except AwsError as error:
+            if kept.exists():
+                node.say(f"the boot manifest of before is used, since it can't be read: {error}")
+                return from_json(kept.read_text(encoding="utf-8"))
             if deadline.passed:
                 raise
             node.say(f"the boot manifest can't be read yet: {error}")
-            node.clock.sleep(_PAUSE_S)
+        else:
+            found = from_json(text)
+            _keep(kept, text)
+            return found
+        node.inbox.check()
+        node.clock.sleep(_PAUSE_S)
+
+
+def _keep(path: Path, text: str) -> None:
+    """Whole or not at all. What can't be kept is read again."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        partial = path.with_suffix(".partial")
+        partial.write_text(text, encoding="utf-8")
+        partial.replace(path)
+    except OSError:
+        path.unlink(missing_ok=True)
 
 
 @dataclass(frozen=True)

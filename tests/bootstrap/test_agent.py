@@ -141,6 +141,24 @@ def test_a_manifest_out_of_reach_is_asked_for_again_then_fails_the_node(node: Be
     assert hooks(node) == [("ready", "ABANDON")]
 
 
+def test_a_restarted_agent_goes_on_with_the_manifest_of_its_boot(node: Bench) -> None:
+    node.rooms.finding = Finding("driver", False, "595", "none", "see dmesg")
+    node.run()
+    del node.client.objects[CONFIG.manifest_key]
+    ends(node)()
+    node.rooms.did.clear()
+    assert node.run() == DONE
+    assert node.rooms.did == ["end_left_over", "unmount", "release", "close"]
+
+
+def test_a_notice_before_any_manifest_was_read_leaves_nothing_to_let_go(node: Bench) -> None:
+    del node.client.objects[CONFIG.manifest_key]
+    ends(node)()
+    assert node.run() == DONE
+    assert node.rooms.did == []
+    assert hooks(node) == [("ready", "ABANDON"), ("drain", "CONTINUE")]
+
+
 def test_a_verdict_that_cannot_be_recorded_keeps_no_volume(node: Bench) -> None:
     node.client.refuse["put_object"] = refusal("AccessDenied")
     assert node.run() == GIVEN_UP

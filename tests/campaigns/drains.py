@@ -1,0 +1,210 @@
+"""Drains in full: real agents, real training, a real volume; planned and spot, stuck, twice, during boot.
+
+`python -m tests.campaigns.drains --out docs/drains.json` plays everything in nodes of the sandbox (root);
+`--only spot` one part, `--rounds N` another number of rounds. Exit 1 when a round left a volume mounted,
+lost a step, or took longer than it may.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import signal
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from nightshift.emulator.cloud.process import start_cloud
+from nightshift.emulator.sandbox.network import reason_to_skip
+from tests.bootstrap.drain.support.ground import Ground, ground, until
+from tests.bootstrap.drain.support.measure import Drained, How, drain, give_notice, judge
+
+SPOT_S, STUCK_SPOT_S = 120.0, 40.0
+BOOT_S = 8.0
+"""A notice during boot comes at a random moment of this long."""
+
+
+@dataclass
+class Part:
+    """One part's rounds; `problems` is empty when all held."""
+
+    rounds: list[Drained] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
+
+    def add(self, found: Drained, before: Drained | None = None, *, stuck: bool = False) -> Drained:
+        """Judge a round and keep it."""
+        judge(found, before, stuck=stuck)
+        self.rounds.append(found)
+        self.problems += [f"round {len(self.rounds)}: {each}" for each in found.problems]
+        return found
+
+
+class Played:
+    """One site that all parts share, so that each run goes on from the one before."""
+
+    def __init__(self, site: Ground, chance: random.Random) -> None:
+        self.site, self.chance = site, chance
+        self.last: Drained | None = None
+
+    def planned(self, part: Part) -> None:
+        """The group ends the node."""
+        life = self.site.launch()
+        life.trains(self.chance.randrange(1, 40))
+        self.last = part.add(drain(self.site, life, "planned"), self.last)
+
+    def spot(self, part: Part) -> None:
+        """EC2 takes the node back."""
+        life = self.site.launch()
+        life.trains(self.chance.randrange(1, 40))
+        self.last = part.add(drain(self.site, life, "spot", SPOT_S), self.last)
+
+    def twice(self, part: Part) -> None:
+        """A planned end, and EC2's notice while it drains; then every notice once more."""
+        life = self.site.launch()
+        life.trains()
+        give_notice(self.site, life, "planned")
+        life.says("notice (end)")
+        self.last = part.add(drain(self.site, life, "spot", SPOT_S), self.last)
+        asked = life.words.count("nightshift: drain step=")
+        if asked != 1:
+            part.problems.append(f"round {len(part.rounds)}: the job drained {asked} times")
+
+    def stuck(self, part: Part) -> None:
+        """A worker that hears nothing: planned and spot in turn. Of this node's steps nothing is saved."""
+        how: How = "spot" if len(part.rounds) % 2 else "planned"
+        life = self.site.launch()
+        life.trains()
+        self.site.stuck.touch()
+        time.sleep(1)
+        try:
+            part.add(drain(self.site, life, how, STUCK_SPOT_S), self.last, stuck=True)
+        finally:
+            self.site.stuck.unlink()
+
+    def boot(self, part: Part) -> None:
+        """A notice at a random moment of the boot: nothing is left behind."""
+        life = self.site.launch()
+        time.sleep(BOOT_S * self.chance.random())
+        how: How = "planned" if self.chance.random() < 0.5 else "spot"
+        found = drain(self.site, life, how, SPOT_S)
+        trained = found.outcome is not None and found.saved
+        judge_boot(found)
+        part.rounds.append(found)
+        part.problems += [f"round {len(part.rounds)}: {each}" for each in found.problems]
+        if trained and found.step:
+            self.last = found
+
+    def killed(self, part: Part) -> None:
+        """The agent gets SIGKILL while the job trains; the next one goes on, and drains. SIGTERM ends it."""
+        life = self.site.launch()
+        life.trains()
+        os.kill(life.process.pid, signal.SIGKILL)
+        life.process.wait()
+        again = self.site.start_agent(life.node)
+        again.says("generation 1 launched here")
+        until("the job makes steps", lambda: (again.job_file("progress.json") or {}).get("step", 0) > 0)
+        found = drain(self.site, again, "planned")
+        self.last = part.add(found)
+
+
+def judge_boot(found: Drained) -> None:
+    """A node that has trained nothing may have nothing to save."""
+    if found.code != 0:
+        found.problems.append(f"the agent ended with {found.code}")
+    if found.unmounted is not None and found.unmounted > found.gone:
+        found.problems.append("the volume was still mounted when the agent ended")
+
+
+def quantiles(values: list[float]) -> dict[str, float]:
+    """p50, p99 and the longest, in seconds."""
+    ordered = sorted(values)
+    if not ordered:
+        return {}
+    return {
+        "p50": round(ordered[len(ordered) // 2], 2),
+        "p99": round(ordered[min(len(ordered) - 1, int(len(ordered) * 0.99))], 2),
+        "p100": round(ordered[-1], 2),
+    }
+
+
+def figures(part: Part) -> dict[str, Any]:
+    """Of one part, for the page."""
+    rounds = part.rounds
+    names = sorted({name for each in rounds for name in each.steps})
+    return {
+        "rounds": len(rounds),
+        "problems": part.problems,
+        "checkpoint_s": quantiles([each.outcome for each in rounds if each.outcome is not None]),
+        "unmounted_s": quantiles([each.unmounted for each in rounds if each.unmounted is not None]),
+        "gone_s": quantiles([each.gone for each in rounds]),
+        "steps_s": {
+            name: quantiles([each.steps[name] for each in rounds if name in each.steps]) for name in names
+        },
+        "each": [asdict(each) for each in rounds],
+    }
+
+
+PARTS: dict[str, tuple[Callable[[Played, Part], None], int]] = {
+    "planned": (Played.planned, 50),
+    "spot": (Played.spot, 50),
+    "twice": (Played.twice, 5),
+    "stuck": (Played.stuck, 6),
+    "boot": (Played.boot, 20),
+    "killed": (Played.killed, 5),
+}
+
+
+def play(names: list[str], rounds: int | None, seed: int, keep: Callable[[str, Part], None]) -> list[str]:
+    """All of the parts named; the problems of all."""
+    problems: list[str] = []
+    for name in names:
+        act, usual = PARTS[name]
+        part = Part()
+        with start_cloud() as cloud, ground(cloud) as site:
+            played = Played(site, random.Random(seed))
+            for _ in range(rounds or usual):
+                act(played, part)
+                keep(name, part)
+                print(f"{name} {len(part.rounds)}: {part.problems[-1:] or 'fine'}", file=sys.stderr)
+        problems += [f"{name}: {each}" for each in part.problems]
+    return problems
+
+
+def main() -> int:
+    """0 when all held, 1 when something didn't, 2 when this machine can't."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--only", choices=PARTS, action="append")
+    parser.add_argument("--rounds", type=int, help="instead of each part's own number")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--out", type=Path)
+    given = parser.parse_args()
+    if reason := reason_to_skip():
+        print(reason, file=sys.stderr)
+        return 2
+    result: dict[str, Any] = json.loads(given.out.read_text()) if given.out and given.out.exists() else {}
+    result["seed"] = given.seed
+
+    def keep(name: str, part: Part) -> None:
+        result[name] = figures(part)
+        if given.out:
+            given.out.write_text(json.dumps(result, indent=1, sort_keys=True) + "\n")
+
+    problems = play(given.only or list(PARTS), given.rounds, given.seed, keep)
+    print(
+        json.dumps(
+            {name: {**told, "each": "..."} for name, told in result.items() if name in PARTS}, indent=1
+        )
+    )
+    print(*problems, sep="\n", file=sys.stderr)
+    return int(bool(problems))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
