@@ -27,6 +27,11 @@ ROOMS = {
     "nightshift.emulator.cloud": {"nightshift.catalog"},
     "nightshift.emulator.engine": set(),
     "nightshift.emulator.sandbox": {"nightshift.catalog", "nightshift.emulator.cloud"},
+    "nightshift.emulator.sandbox.machines": {
+        "nightshift.catalog",
+        "nightshift.emulator.sandbox",
+        "bootstrap",
+    },
     "nightshift.rehearsal": {
         "nightshift.catalog",
         "nightshift.plan",
@@ -35,6 +40,7 @@ ROOMS = {
         "nightshift.emulator.cloud",
         "nightshift.emulator.engine",
         "nightshift.emulator.sandbox",
+        "nightshift.emulator.sandbox.machines",
         "nightshift.cli",
         "bootstrap",
     },
@@ -46,6 +52,7 @@ ROOMS = {
         "nightshift.emulator.cloud",
         "nightshift.emulator.engine",
         "nightshift.emulator.sandbox",
+        "nightshift.emulator.sandbox.machines",
         "nightshift.rehearsal",
     },
 }

@@ -101,7 +101,7 @@ def _hooks(_body: Body) -> Body:
     return {"actions": rows}
 
 
-def _attachment(there: Any) -> Body:
+def _attachment(there: Any) -> dict[str, Any]:
     """`instance_id` None when there's none; `root`: the instance boots from it."""
     if there is None or there.instance.state in ("terminated", "shutting-down"):
         return {"instance_id": None, "device": None, "root": False}
@@ -115,7 +115,7 @@ def _volumes(_body: Body) -> Body:
     rows = []
     for region, backend in ec2_backends[ACCOUNT].items():
         for volume in list(backend.volumes.values()):
-            row = {"region": region, "id": volume.id, "size_gib": int(volume.size), "state": volume.status}
+            row: dict[str, Any] = {"region": region, "id": volume.id, "size_gib": int(volume.size), "state": volume.status}
             rows.append(row | _attachment(volume.attachment))
     return {"volumes": rows}
 

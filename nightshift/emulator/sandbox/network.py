@@ -15,7 +15,8 @@ from types import TracebackType
 
 from nightshift.emulator.sandbox.gateway import Gateway
 from nightshift.emulator.sandbox.imds import Identity
-from nightshift.emulator.sandbox.node import Node, Port
+from nightshift.emulator.sandbox.names import Port
+from nightshift.emulator.sandbox.node import Node
 from nightshift.emulator.sandbox.place import MEMORY, discard, make_folder, make_group, remove_group
 from nightshift.emulator.sandbox.volumes import Volumes
 
@@ -124,8 +125,12 @@ class Network:
         share: tuple[Path, ...] = (),
         disk_mib: int | None = None,
         identity: Identity | None = None,
+        start: bool = True,
     ) -> Node:
-        """A new node, up. `disk_mib` bounds what it can write to its root; then a reboot empties it."""
+        """A new node, up unless `start` is false: then change its image, and `boot` it.
+
+        `disk_mib` bounds what it can write to its root; then a reboot empties it.
+        """
         if len(self._nodes) == MOST_NODES:
             raise SandboxError(f"a sandbox has at most {MOST_NODES} nodes")
         if self.find(instance_id) is not None:
@@ -135,7 +140,8 @@ class Network:
         found = identity or Identity(instance_id, type, zone)
         made = Node(self.folder, found, port, (*self.share, *share), disk_mib, self.gateway)
         self._nodes.append(made)
-        made.start()
+        if start:
+            made.start()
         return made
 
     def _plugged(self, port: Port, pid: int) -> None:

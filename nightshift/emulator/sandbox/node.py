@@ -6,55 +6,34 @@ import json
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from nightshift.emulator.sandbox.devices import Disk, Slots
 from nightshift.emulator.sandbox.gateway import Gateway, Relay
+from nightshift.emulator.sandbox.image import Image
 from nightshift.emulator.sandbox.imds import Identity, Imds
 from nightshift.emulator.sandbox.kernel import children_in
+from nightshift.emulator.sandbox.names import Port, etc, host_name
 from nightshift.emulator.sandbox.place import born, make_group, remove_group
 
-INIT = Path(__file__).parent / "inside" / "init.py"
+TREE = Path(__file__).resolve().parents[3]
+"""Where our package lies."""
+INSIDE = Path(__file__).resolve().parent / "inside"
+_RUN = (
+    "import sys; sys.path.insert(0, sys.argv[1]); from nightshift.emulator.sandbox.inside.init import main; "
+)
+_INIT = _RUN + "sys.exit(main(sys.argv[2]))"
 NAMESPACES = ("--net", "--mount", "--uts", "--pid", "--ipc", "--cgroup")
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 _JOIN = '[ -z "$1" ] || echo 0 > "$1"; shift; exec "$@"'
 _IN = 'cd -- "$1" || exit 126; shift; unset PWD OLDPWD; exec "$@"'
 _GONE_S = 10.0
-_DOMAIN = "ec2.internal"
-_RESOLV = "nameserver 127.0.0.1\noptions timeout:1 attempts:1\n"
 
 
 class NodeError(RuntimeError):
     """A node can't be started, or isn't up; the text says why."""
-
-
-@dataclass(frozen=True)
-class Port:
-    """A node's place on the network: cable, address, gateway; `ip` runs on the hub, `plug` lays the cable."""
-
-    name: str
-    address: str
-    gateway: str
-    ip: Callable[..., None]
-    plug: Callable[[Port, int], None]
-
-
-def host_name(address: str) -> str:
-    """As EC2 names a private address."""
-    return f"ip-{address.replace('.', '-')}"
-
-
-def hosts(address: str) -> str:
-    """/etc/hosts with every address of the subnet, so that nobody's name costs a look-up."""
-    subnet = address.rpartition(".")[0]
-    lines = ["127.0.0.1 localhost"]
-    for number in range(1, 255):
-        name = host_name(f"{subnet}.{number}")
-        lines.append(f"{subnet}.{number} {name}.{_DOMAIN} {name}")
-    return "\n".join(lines) + "\n"
 
 
 class Node:
@@ -76,8 +55,10 @@ class Node:
         self.port, self.share, self.disk_mib = port, share, disk_mib
         self.folder = folder / identity.instance_id
         self.slots = Slots(self.folder)
-        (self.folder / "disk").mkdir()
+        for part in ("disk", "journal"):
+            (self.folder / part).mkdir()
         self.binds: dict[str, str] = {}
+        self.image = Image()
         self.gateway = gateway
         self.imds = Imds(self.identity, gateway.credentials if gateway else None)
         self._init: subprocess.Popen[bytes] | None = None
@@ -123,26 +104,58 @@ class Node:
         return make_group(f"{self.folder.parent.name}/{self.id}")
 
     def _plan(self) -> dict[str, Any]:
-        name = self.hostname
-        etc = {"hosts": hosts(self.ip), "hostname": f"{name}\n", "resolv.conf": _RESOLV}
         return {
             "folder": str(self.folder),
-            "hostname": name,
-            "shares": [str(each) for each in (*_foreign(INIT.parents[4], Path(sys.prefix)), *self.share)],
+            "hostname": self.hostname,
+            "shares": [str(each) for each in (*_foreign(TREE, Path(sys.prefix)), *self.share)],
             "binds": self.binds,
             "disk_mib": self.disk_mib,
             "cgroup": self.group is not None,
-            "etc": etc,
+            "etc": etc(self.ip),
+            **self.image.plan(),
         }
 
+    def boot(self) -> None:
+        """Bring it up as a machine does: enabled units start, cloud-init runs user data if it never has."""
+        self.start()
+        self._say("boot")
+
+    def shut_down(self) -> None:
+        """Ask it to turn itself off, as EC2 does before an instance ends: services stop first."""
+        self._say("poweroff")
+
+    def _say(self, word: str) -> None:
+        if self._init is None or self._init.stdin is None:
+            raise NodeError(f"{self.id} is down")
+        self._init.stdin.write(f"{word}\n".encode())
+        self._init.stdin.flush()
+
+    @property
+    def ended(self) -> str | None:
+        """`poweroff` when it turned itself off after its last start, None while up or when it was killed."""
+        file = self.folder / "ended"
+        return file.read_text(encoding="ascii") if file.exists() and not self.up else None
+
+    def journal(self, unit: str = "nightshift.service") -> str:
+        """All that a unit's processes said, of all boots."""
+        file = self.folder / "journal" / f"{unit}.log"
+        return file.read_text(encoding="utf-8", errors="replace") if file.exists() else ""
+
+    @property
+    def events(self) -> list[str]:
+        """What pid 1 did: services started and ended, power."""
+        return (self.folder / "init.log").read_text(encoding="utf-8", errors="replace").splitlines()
+
     def start(self) -> None:
-        """Bring it up, first or again: a new /run, the disk as it was. Raises NodeError."""
+        """Bring it up without a boot, first or again: a new /run, the disk as it was. Raises NodeError."""
         if self.up:
             return
-        unshare = ["unshare", *NAMESPACES, "--fork", "--kill-child", sys.executable, "-S", "-E", str(INIT)]
+        unshare = ["unshare", *NAMESPACES, "--fork", "--kill-child", sys.executable, "-S", "-E"]
+        self.kill()
+        (self.folder / "ended").unlink(missing_ok=True)
         plan = self.folder / "plan.json"
         plan.write_text(json.dumps(self._plan()), encoding="utf-8")
-        command = ["sh", "-c", _JOIN, "sh", self._procs(), *unshare, str(plan)]
+        command = ["sh", "-c", _JOIN, "sh", self._procs(), *unshare, "-c", _INIT, str(TREE), str(plan)]
         with (self.folder / "init.log").open("ab") as log:
             self._init = subprocess.Popen(
                 command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, env={"PATH": PATH}
@@ -200,13 +213,20 @@ class Node:
         return made
 
     def run(
-        self, argv: Sequence[str | Path], *, check: bool = True, timeout: float = 60, **given: Any
+        self,
+        argv: Sequence[str | Path],
+        *,
+        check: bool = True,
+        timeout: float = 60,
+        input: str | None = None,
+        **given: Any,
     ) -> subprocess.CompletedProcess[str]:
         """Run a program in the node to its end. Raises as subprocess.run does."""
+        given = given if input is None else {**given, "stdin": subprocess.PIPE}
         pipes: dict[str, Any] = {"text": True, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **given}
         with self.popen(argv, **pipes) as process:
             try:
-                out, err = process.communicate(timeout=timeout)
+                out, err = process.communicate(input, timeout)
             except BaseException:
                 process.kill()
                 raise

@@ -14,11 +14,11 @@ from bootstrap.readiness.read_system import KERNEL_LOG
 from bootstrap.readiness.verdict import Finding, judge
 from nightshift.catalog.gpus import GPUS
 from nightshift.catalog.instance_types import InstanceType, instance_types
+from nightshift.emulator.sandbox.machines.description import Machine
+from nightshift.emulator.sandbox.machines.outputs import listing
 from tests.bootstrap.readiness.support.changes import Fault
-from tests.bootstrap.readiness.support.description import Machine
 from tests.bootstrap.readiness.support.faults import GONE, NOT_SEEN, TABLE
 from tests.bootstrap.readiness.support.machines import situation
-from tests.bootstrap.readiness.support.outputs import listing
 
 STORED = Finding("storage", True, "volumes", "volumes", "")
 WRITTEN = Finding("record", True, "writable", "writable", "")

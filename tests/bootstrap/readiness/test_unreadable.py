@@ -16,8 +16,9 @@ from bootstrap.readiness.commands import Answer, Command, Recorded
 from bootstrap.readiness.order import examine
 from bootstrap.readiness.situation import Situation
 from bootstrap.readiness.verdict import Finding, Verdict, judge
-from tests.bootstrap.readiness.support.description import Machine
-from tests.bootstrap.readiness.support.machines import answers, situation_of, write
+from nightshift.emulator.sandbox.machines.answers import answers
+from nightshift.emulator.sandbox.machines.description import Machine
+from tests.bootstrap.readiness.support.machines import situation_of, write
 
 GOOD = Finding("other", True, "it", "it", "")
 KINDS = ("g4dn.xlarge", "p5.48xlarge", "p6-b200.48xlarge")

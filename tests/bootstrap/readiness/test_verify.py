@@ -21,9 +21,10 @@ from bootstrap.readiness.report import WIDTH, as_json, outcome, table
 from bootstrap.readiness.situation import Situation
 from bootstrap.readiness.verdict import NO_CHECKS, Finding, judge
 from bootstrap.readiness.verify import NOT_READY, READY, present
-from tests.bootstrap.readiness.support.description import Machine, manifest
-from tests.bootstrap.readiness.support.machines import answers, situation
-from tests.bootstrap.readiness.support.outputs import fabric_rows
+from nightshift.emulator.sandbox.machines.answers import answers
+from nightshift.emulator.sandbox.machines.description import Machine
+from nightshift.emulator.sandbox.machines.outputs import fabric_rows
+from tests.bootstrap.readiness.support.machines import manifest, situation
 
 GOOD = Finding("other", True, "it", "it", "")
 
@@ -114,7 +115,7 @@ def test_a_fabric_that_joins_late_is_waited_for(tmp_path: Path) -> None:
 
 def test_a_blacklist_that_covers_driver_and_kernel_holds(tmp_path: Path) -> None:
     from bootstrap.readiness.checks_packages import APT_UNITS, BLACKLIST
-    from tests.bootstrap.readiness.support.outputs import listing, show, unit_blocks
+    from nightshift.emulator.sandbox.machines.outputs import listing, show, unit_blocks
 
     patterns = ("nvidia-.*", "libnvidia-.*", "cuda-.*", "linux-(image|headers|modules)-.*")
     text = "".join(f'Unattended-Upgrade::Package-Blacklist:: "{each}";\n' for each in patterns)
@@ -128,8 +129,8 @@ def test_a_blacklist_that_covers_driver_and_kernel_holds(tmp_path: Path) -> None
 
 def test_a_rehearsal_on_the_cpu_asks_for_no_gpu_and_still_computes(tmp_path: Path) -> None:
     from bootstrap.readiness.read_probe import collective_command, kernels_command, runtime_command
-    from tests.bootstrap.readiness.support.description import PYTHON
-    from tests.bootstrap.readiness.support.outputs import (
+    from nightshift.emulator.sandbox.machines.description import PYTHON
+    from nightshift.emulator.sandbox.machines.outputs import (
         collective_answer,
         data,
         runtime_answer,

@@ -1,6 +1,7 @@
-"""Pid 1 of a node: builds its root, says `ready`, then reaps until its maker is gone or ends it.
+"""Pid 1 of a node: builds its root, says `ready`, and lives until its maker is gone or ends it.
 
-Run as a file with the path of a Plan in JSON. What it needs of Python is imported before the root changes.
+Its argument is the path of a Plan in JSON. Standard input: a line `boot` begins a boot as a machine does it,
+`poweroff` ends it as an operator would, and the end of it ends the node at once.
 """
 
 from __future__ import annotations
@@ -8,14 +9,16 @@ from __future__ import annotations
 import ctypes
 import json
 import os
-import select
-import signal
 import socket
 import stat
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
+
+from nightshift.emulator.sandbox.inside.loop import Loop
+from nightshift.emulator.sandbox.inside.manager import Manager
+from nightshift.emulator.sandbox.inside.units import Service
 
 MS_NOSUID, MS_NODEV, MS_REMOUNT, MS_BIND, MS_REC, MS_PRIVATE = 2, 4, 32, 4096, 16384, 1 << 18
 MNT_DETACH = 2
@@ -26,7 +29,9 @@ LINKS = {"fd": "/proc/self/fd", "stdin": "fd/0", "stdout": "fd/1", "stderr": "fd
 Plan = dict[str, Any]
 """`folder`: the node's own folder on the host; `hostname`; `shares`: folders of the host that the node sees
 as they are; `binds`: target to source, laid over the root last; `disk_mib`: size of the root disk, or None;
-`cgroup`: whether the node has a cgroup of its own to see."""
+`cgroup`: whether the node has a cgroup of its own to see; `etc`: files of /etc; `programs`, `files`: path
+to text; `links`: path to target; `image`: units that the image has, with their states; `environment`: what
+services get; `cloud_init`: what runs user data."""
 
 
 def checked(result: int, what: str) -> None:
@@ -121,44 +126,44 @@ def name_host(plan: Plan) -> None:
         path.write_text(plan["etc"][name], encoding="utf-8")
 
 
-def serve() -> None:
-    """Reap orphans until standard input ends: then our maker is gone, and all goes with us."""
-    wake, told = os.pipe()
-    os.set_blocking(told, False)
-    signal.set_wakeup_fd(told)
-    signal.signal(signal.SIGCHLD, lambda *_: None)
-    while True:
-        ready, _, _ = select.select([0, wake], [], [])
-        if 0 in ready and not os.read(0, 1024):
-            return
-        if wake in ready:
-            os.read(wake, 1024)
-            reap()
+def install(plan: Plan) -> None:
+    """The programs that stand in for the image's, its other files, its links."""
+    for mode, kind in ((0o755, "programs"), (0o644, "files")):
+        for name, text in plan[kind].items():
+            path = _cleared(name)
+            path.write_text(text, encoding="utf-8")
+            path.chmod(mode)
+    for name, target in plan["links"].items():
+        _cleared(name).symlink_to(target)
 
 
-def reap() -> None:
-    """Take every child that has ended."""
-    while True:
-        try:
-            pid, _ = os.waitpid(-1, os.WNOHANG)
-        except ChildProcessError:
-            return
-        if not pid:
-            return
+def _cleared(name: str) -> Path:
+    path = Path(name)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.unlink(missing_ok=True)
+    return path
 
 
 def main(given: str) -> int:
     """Until it ends, the node lives."""
     plan: Plan = json.loads(Path(given).read_text(encoding="utf-8"))
     mount("none", Path("/"), "", MS_REC | MS_PRIVATE)
+    folder = os.open(plan["folder"], os.O_RDONLY | os.O_DIRECTORY)
+    journal = os.open("journal", os.O_RDONLY | os.O_DIRECTORY, dir_fd=folder)
     root = build_root(plan)
     fill(root, plan)
     enter(root)
     name_host(plan)
+    install(plan)
+
+    def note(text: str) -> None:
+        print(text, file=sys.stderr, flush=True)
+
+    manager = Manager(plan["image"], plan["environment"], journal, note)
+    cloud_init = Service("cloud-final.service", tuple(plan["cloud_init"]), type="oneshot", stop_s=5.0)
+    loop = Loop(manager, cloud_init, note)
     print("ready", flush=True)
-    serve()
+    ended = loop.run()
+    with os.fdopen(os.open("ended", os.O_WRONLY | os.O_CREAT, 0o644, dir_fd=folder), "w") as file:
+        file.write(ended)
     return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1]))

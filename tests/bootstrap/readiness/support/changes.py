@@ -10,9 +10,9 @@ from bootstrap.readiness import read_system
 from bootstrap.readiness.checks_efa import NETWORK
 from bootstrap.readiness.commands import Answer, Command
 from bootstrap.readiness.read_probe import collective_command, kernels_command
-from tests.bootstrap.readiness.support import outputs
-from tests.bootstrap.readiness.support.description import KERNEL, PREFIX, PYTHON, Machine
-from tests.bootstrap.readiness.support.outputs import data, listing
+from nightshift.emulator.sandbox.machines import outputs
+from nightshift.emulator.sandbox.machines.description import KERNEL, PREFIX, PYTHON, Machine
+from nightshift.emulator.sandbox.machines.outputs import data, listing
 
 
 @dataclass(frozen=True)

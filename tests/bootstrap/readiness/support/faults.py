@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from nightshift.emulator.sandbox.machines.description import KERNEL
 from tests.bootstrap.readiness.support import (
     faults_cards,
     faults_efa,
@@ -9,7 +10,6 @@ from tests.bootstrap.readiness.support import (
     faults_node,
     faults_runtime,
 )
-from tests.bootstrap.readiness.support.description import KERNEL
 
 TABLE = (
     *faults_node.TABLE,

@@ -7,7 +7,8 @@ from dataclasses import replace
 from bootstrap.readiness import read_nvidia
 from bootstrap.readiness.checks_fabric import UNIT
 from bootstrap.readiness.commands import Answer
-from tests.bootstrap.readiness.support import outputs
+from nightshift.emulator.sandbox.machines import outputs
+from nightshift.emulator.sandbox.machines.outputs import listing
 from tests.bootstrap.readiness.support.changes import (
     Fault,
     ampere,
@@ -20,7 +21,6 @@ from tests.bootstrap.readiness.support.changes import (
     with_paths,
     xid,
 )
-from tests.bootstrap.readiness.support.outputs import listing
 
 TABLE = (
     Fault(

@@ -7,7 +7,8 @@ from dataclasses import replace
 from bootstrap.readiness import read_system
 from bootstrap.readiness.checks_efa import FI_INFO, INSTALLED_FILE
 from bootstrap.readiness.commands import whole
-from tests.bootstrap.readiness.support import outputs
+from nightshift.emulator.sandbox.machines import outputs
+from nightshift.emulator.sandbox.machines.description import PLUGIN
 from tests.bootstrap.readiness.support.changes import (
     Fault,
     failing,
@@ -16,7 +17,6 @@ from tests.bootstrap.readiness.support.changes import (
     with_efa,
     with_paths,
 )
-from tests.bootstrap.readiness.support.description import PLUGIN
 
 OLD_PLUGIN = "# EFA installer version: 1.47.0\nlibnccl-ofi_1.18.0-1_amd64\n"
 TABLE = (

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from bootstrap.readiness.commands import Answer
 from bootstrap.readiness.read_probe import collective_command, kernels_command
-from tests.bootstrap.readiness.support import outputs
+from nightshift.emulator.sandbox.machines import outputs
+from nightshift.emulator.sandbox.machines.description import PYTHON
 from tests.bootstrap.readiness.support.changes import (
     Fault,
     ampere,
@@ -15,7 +16,6 @@ from tests.bootstrap.readiness.support.changes import (
     said,
     with_paths,
 )
-from tests.bootstrap.readiness.support.description import PYTHON
 
 HANG = Answer(-9, "", "matmul on cuda:0\n", late=True)
 SHM = "Filesystem     1024-blocks  Used Available Capacity Mounted on\nshm 65536 0 65536 0% /dev/shm\n"

@@ -7,9 +7,9 @@ from dataclasses import replace
 from bootstrap.readiness import read_nvidia, read_system
 from bootstrap.readiness.checks_packages import APT_UNITS, BLACKLIST
 from bootstrap.readiness.commands import Answer, whole
-from tests.bootstrap.readiness.support import outputs
+from nightshift.emulator.sandbox.machines import outputs
+from nightshift.emulator.sandbox.machines.outputs import listing
 from tests.bootstrap.readiness.support.changes import Fault, answering, failing, gsp, said, with_paths
-from tests.bootstrap.readiness.support.outputs import listing
 
 MISMATCH = "Failed to initialize NVML: Driver/library version mismatch\nNVML library version: 595.91\n"
 TABLE = (

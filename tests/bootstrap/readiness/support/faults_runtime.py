@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from nightshift.emulator.sandbox.machines.description import PREFIX
 from tests.bootstrap.readiness.support.changes import (
     Fault,
     fewer_in_torch,
@@ -10,7 +11,6 @@ from tests.bootstrap.readiness.support.changes import (
     runtime_libraries,
     telling,
 )
-from tests.bootstrap.readiness.support.description import PREFIX
 
 TABLE = (
     Fault(

@@ -9,7 +9,7 @@ from typing import Any
 from bootstrap.readiness.checks_efa import NETWORK
 from bootstrap.readiness.checks_runtime import cudnn_number
 from bootstrap.readiness.commands import Answer, Command, marked
-from tests.bootstrap.readiness.support.description import NAMES, PREFIX, Machine
+from nightshift.emulator.sandbox.machines.description import NAMES, PREFIX, Machine
 
 
 def limits(files: str = "524288", locked: str = "unlimited") -> str:

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from bootstrap.manifest import BootManifest
 from bootstrap.readiness.commands import Answer, Command
 from nightshift.catalog.gpus import GPUS, Gpu
 from nightshift.catalog.instance_types import InstanceType, instance_type
@@ -73,24 +72,3 @@ class Machine:
     @property
     def switched(self) -> bool:
         return self.type.cells["nvswitch"] == "yes"
-
-
-def manifest(machine: Machine) -> BootManifest:
-    return BootManifest(
-        site="lab",
-        group="vit",
-        group_name="nightshift-lab.vit",
-        region="us-east-1",
-        zone="us-east-1a",
-        nodes=machine.nodes,
-        instance_types=(machine.kind,),
-        efa=machine.efa,
-        runtime=machine.runtime,
-        timezone="Etc/UTC",
-        shifts=(),
-        volumes=(),
-        boot_s=900,
-        drain_s=600,
-        data_bucket="data",
-        log_group="/nightshift/lab",
-    )
