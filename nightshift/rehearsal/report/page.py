@@ -60,11 +60,10 @@ class Life:
     group: str
     type: str
     real: bool
-    launched: str
-    ended: str
+    there: str
     how: str
     why: str
-    phases: str
+    phases: tuple[str, ...]
     steps: str
     billed: str
     cost: str
@@ -172,8 +171,9 @@ def _life(node: NodeLife, clock: Clock, end: int) -> Life:
         group=node.group,
         type=f"{node.type} {node.market}",
         real=node.real,
-        launched=clock.when(node.launched),
-        ended=clock.when(node.ended) if node.ended else "still there",
+        there=clock.span(node.launched, node.ended)
+        if node.ended
+        else f"{clock.when(node.launched)} to the end",
         how=node.how,
         why=node.why,
         phases=_phases(node),
@@ -183,10 +183,14 @@ def _life(node: NodeLife, clock: Clock, end: int) -> Life:
     )
 
 
-def _phases(node: NodeLife) -> str:
+def _there(node: NodeLife, clock: Clock) -> str:
+    return clock.span(node.launched, node.ended) if node.ended else f"{clock.when(node.launched)} to the end"
+
+
+def _phases(node: NodeLife) -> tuple[str, ...]:
     """How long it was in each phase."""
     spent = {name: sum(p.end - p.start for p in node.phases if p.phase == name) for name in PHASES}
-    return ", ".join(f"{name} {length(seconds)}" for name, seconds in spent.items() if seconds)
+    return tuple(f"{name} {length(seconds)}" for name, seconds in spent.items() if seconds)
 
 
 @dataclass(frozen=True)

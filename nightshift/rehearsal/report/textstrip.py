@@ -1,0 +1,71 @@
+"""The rehearsed weeks as text: one row a group, three hours a character."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+
+from nightshift.rehearsal.report.nights import Night, union
+from nightshift.rehearsal.report.words import Clock
+from nightshift.rehearsal.story import Span, Story
+
+LEGEND = "a character is 3 hours: # trained, + for a part, x wanted and not, . down"
+_DAYS = 7
+_CELLS = 8
+_MOST_WEEKS = 4
+_NAME = 22
+_BOOT = 900
+"""Wanted for no more than these seconds, a character may be without training."""
+
+
+def text_strips(story: Story, told: Sequence[Night]) -> list[str]:
+    """Rows under the days' names, a block for each seven days; nothing where there is nothing to show."""
+    if not told or story.weeks > _MOST_WEEKS + 0.2:
+        return []
+    clock = Clock(story.timezone)
+    lines, first = [], clock.midnight(story.start)
+    while first < story.end:
+        lines += _week(story, told, clock, first)
+        first = clock.midnight(first, _DAYS)
+    return lines
+
+
+def _week(story: Story, told: Sequence[Night], clock: Clock, first: int) -> list[str]:
+    days = [clock.midnight(first, day) for day in range(_DAYS + 1)]
+    width = min(_NAME, max(len(name) for name in story.groups))
+    head = "".join(f"{clock.local(day):%a} {clock.local(day).day}".ljust(_CELLS) for day in days[:-1])
+    lines = [f"{'':{width}}  {head}".rstrip()]
+    for name in story.groups:
+        mine = [night for night in told if night.group == name]
+        cells = "".join(_cell(mine, span) for day in pairwise(days) for span in _spans(day))
+        shown = name if len(name) <= width else f"{name[: width - 1]}…"
+        lines.append(f"{shown:{width}}  {cells}")
+    return lines
+
+
+def _spans(day: Span) -> list[Span]:
+    edges = [day[0] + (day[1] - day[0]) * cell // _CELLS for cell in range(_CELLS + 1)]
+    return list(pairwise(edges))
+
+
+def _cell(mine: Sequence[Night], cell: Span) -> str:
+    wanted = _covered(((night.start, night.end) for night in mine), cell)
+    trained = _covered(
+        (
+            (phase.start, phase.end)
+            for night in mine
+            for node in night.nodes
+            for phase in node.phases
+            if phase.phase in ("train", "save")
+        ),
+        cell,
+    )
+    if not trained:
+        return "x" if wanted > _BOOT else "."
+    return "#" if trained >= 0.9 * (cell[1] - cell[0]) else "+"
+
+
+def _covered(spans: Iterable[Span], cell: Span) -> int:
+    """Seconds of the cell that the spans cover."""
+    parts = ((max(start, cell[0]), min(end, cell[1])) for start, end in spans)
+    return union((start, end) for start, end in parts if start < end)
