@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 
 _TOPIC = 12
 _NOT_YET = (
-    "In this release the node agent fails closed: it hands every node back, since no readiness checks "
-    "exist yet. Don't leave a real group switched on."
+    "The node agent has not run on a real AWS account or a GPU yet; notebooks and login users aren't acted "
+    "on. Begin with one small group, and look at `nightshift status`."
 )
 
 
