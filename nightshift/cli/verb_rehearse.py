@@ -1,4 +1,4 @@
-"""Deploy the stack to an emulated AWS with the real engine: up, up, refresh, a tour, destroy.
+"""Deploy the stack to an emulated AWS with the real engine, then play its coming weeks there, with faults.
 
 Nothing real is made or billed, and no AWS account is needed. Progress goes to stderr.
 """
@@ -9,6 +9,7 @@ import argparse
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from nightshift.cli import rehearsed, rehearsing
 from nightshift.cli.answer import Answer
 from nightshift.cli.context import Context
 from nightshift.cli.errors import FINE, PROBLEM, CliError, UsageError
@@ -17,23 +18,74 @@ from nightshift.cli.text import table, wrap
 if TYPE_CHECKING:
     from nightshift.cli.project import StackFile
     from nightshift.rehearsal.deploy import DeployReport
+    from nightshift.rehearsal.story import Story
+    from nightshift.rehearsal.weeks import Plan
     from nightshift.settings.models import Stack
+
+PARTS = ("deploy", "control")
 
 
 def options(parser: argparse.ArgumentParser) -> None:
     """The verb's own options."""
-    parser.add_argument("--only", help="the part to rehearse: deploy")
-    parser.add_argument("--stay", action="store_true", help="keep it up for other verbs until Ctrl-C")
+    parser.add_argument("--only", help="deploy: the deployment; control: the weeks, with modelled nodes")
+    parser.add_argument("--stay", action="store_true", help="with --only deploy: keep it up until Ctrl-C")
+    rehearsing.options(parser)
+    parser.add_argument("--world", help="with --only control: a file that the deployed site is kept in")
+    parser.add_argument("--report", help="write the report, one HTML file, here")
 
 
 def run(args: argparse.Namespace, here: Context) -> Answer:
-    """Rehearse the stack file's deployment."""
-    if args.only != "deploy":
-        given = f"given --only {args.only}" if args.only else "given no --only"
-        raise UsageError(f"rehearse: {given}; this release rehearses the deployment alone: say --only deploy")
+    """Rehearse the stack file's deployment, its weeks, or both."""
+    _sensible(args)
     file = here.file(args.stack)
     stack = here.stack(file)
-    return answer(rehearse(here, file, stack, at_last=_staying(here, stack) if args.stay else None))
+    if args.only == "deploy":
+        return answer(rehearse(here, file, stack, at_last=_staying(here, stack) if args.stay else None))
+    asked = rehearsing.read(args, stack.site.timezone)
+    plan = rehearsing.plan_of(asked, stack, here.now())
+    if args.only == "control":
+        found = rehearsed.control(here, file, stack, plan, args.world)
+    else:
+        found = _both(here, file, stack, plan)
+    path = None if args.report is None else here.cwd / args.report
+    if path is not None:
+        rehearsed.write_report(found.story, path)
+    return rehearsed.answer(found, path)
+
+
+def _sensible(args: argparse.Namespace) -> None:
+    problems = []
+    if args.only not in (None, *PARTS):
+        problems.append(
+            f"--only: given {args.only}, allowed are {' and '.join(PARTS)}; leave it out for both"
+        )
+    if args.stay and args.only != "deploy":
+        problems.append("--stay: only with --only deploy")
+    if args.world and args.only != "control":
+        problems.append("--world: only with --only control; the whole rehearsal deploys anew")
+    if problems:
+        raise UsageError(*problems)
+
+
+def _both(here: Context, file: StackFile, stack: Stack, plan: Plan) -> rehearsed.Rehearsed:
+    """The weeks are played while everything stands."""
+    from nightshift.rehearsal.clients import clients_of
+    from nightshift.rehearsal.world.errors import Unplayable
+    from nightshift.rehearsal.world.read import read_world
+
+    stories: list[Story] = []
+
+    def weeks(endpoint: str) -> None:
+        try:
+            world = read_world(clients_of(endpoint, stack.region), stack.name, stack.region)
+        except Unplayable as error:
+            raise CliError(*error.problems) from error
+        stories.append(rehearsed.play(stack, world, plan, endpoint, here.say))
+
+    deploy = rehearse(here, file, stack, weeks)
+    if not stories:
+        raise CliError(*(line for one in deploy.problems for line in one.splitlines()))
+    return rehearsed.Rehearsed(rehearsed.whole(deploy, stories[0]), deploy)
 
 
 def _staying(here: Context, stack: Stack) -> Callable[[str], None]:
