@@ -42,7 +42,7 @@ def test_the_page_answers_what_stands_when_it_wakes_what_it_costs_and_where_to_g
     assert "USD in December 2026" in told
     assert "terraform-provider-aws 5.100.0 behind pulumi-terraform-bridge 3.120.0" in " ".join(told.split())
     assert "pulumi stack init mylab" in told
-    assert lines[-1].endswith("`nightshift status`.")
+    assert " ".join(lines).endswith("look at `nightshift status`.")
     assert "a second up changed 0, a refresh 0" in told
     assert "total 61 s" in told
     assert "pulumi up -s mylab" in told
