@@ -8,12 +8,12 @@ from __future__ import annotations
 import io
 import math
 import random
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 import torch
 from PIL import Image
-from torchvision.transforms.v2 import functional
 
 from nightshift.training.errors import TrainingError
 
@@ -31,8 +31,7 @@ class RandomCrop:
     side: int = 224
 
     def __call__(self, path: Path) -> torch.Tensor:
-        photo = Photo.read(path)
-        pixels = photo.cut(random_box(photo.width, photo.height), self.side)
+        pixels = cut(path, random_box, self.side)
         return pixels.flip(1) if random.random() < 0.5 else pixels
 
 
@@ -43,8 +42,7 @@ class CentreCrop:
     side: int = 224
 
     def __call__(self, path: Path) -> torch.Tensor:
-        photo = Photo.read(path)
-        return photo.cut(centre_box(photo.width, photo.height), self.side)
+        return cut(path, centre_box, self.side)
 
 
 def random_box(width: int, height: int) -> Box:
@@ -72,53 +70,35 @@ def _middle(width: int, height: int, wide: int, high: int) -> Box:
     return left, top, left + wide, top + high
 
 
-@dataclass(frozen=True)
-class Photo:
-    """A file's bytes, and the size that its header tells."""
+def cut(path: Path, place: Callable[[int, int], Box], side: int) -> torch.Tensor:
+    """The part of a photo that `place` says for its size, resized to (side, side, 3) bytes.
 
-    path: Path
-    data: bytes
-    width: int
-    height: int
+    A JPEG of which twice as many pixels are there as wanted is decoded at half, a quarter or an eighth of its
+    size at once, which is what costs in a big photo. TrainingError for what is no image.
+    """
+    try:
+        part = _decoded(path.read_bytes(), place, side)
+    except (OSError, ValueError, SyntaxError, Image.DecompressionBombError) as error:
+        raise TrainingError(
+            f"{path}: can't be read as an image ({error}); replace or remove the file"
+        ) from error
+    raw = torch.frombuffer(bytearray(part.tobytes()), dtype=torch.uint8)
+    pixels = raw.view(1, part.height, part.width, 3).permute(0, 3, 1, 2)
+    resized = torch.nn.functional.interpolate(pixels, (side, side), mode="bilinear", antialias=True)
+    return resized[0].permute(1, 2, 0).contiguous()
 
-    @staticmethod
-    def read(path: Path) -> Photo:
-        """TrainingError for what is no image."""
-        data = path.read_bytes()
-        try:
-            with Image.open(io.BytesIO(data)) as header:
-                return Photo(path, data, *header.size)
-        except (OSError, ValueError, Image.DecompressionBombError) as error:
-            raise _unreadable(path, error) from error
 
-    def cut(self, box: Box, side: int) -> torch.Tensor:
-        """The part in `box`, resized to (side, side, 3) bytes.
-
-        A JPEG of which twice as many pixels are there as wanted is decoded at half, a quarter or an eighth of
-        its size at once, which is what costs in a big photo.
-        """
-        try:
-            part = self._decoded(box, side)
-        except (OSError, ValueError) as error:
-            raise _unreadable(self.path, error) from error
-        raw = torch.frombuffer(bytearray(part.tobytes()), dtype=torch.uint8)
-        pixels = raw.view(part.height, part.width, 3).permute(2, 0, 1)
-        return functional.resize(pixels, [side, side], antialias=True).permute(1, 2, 0).contiguous()
-
-    def _decoded(self, box: Box, side: int) -> Image.Image:
-        wide, high = box[2] - box[0], box[3] - box[1]
-        with Image.open(io.BytesIO(self.data)) as image:
-            image.draft("RGB", (math.ceil(self.width * side / wide), math.ceil(self.height * side / high)))
-            box = _scaled(box, image.width / self.width, image.width, image.height)
-            if image.mode == "RGB":  # converting would copy all of it
-                return image.crop(box)
-            return image.convert("RGB").crop(box)
+def _decoded(data: bytes, place: Callable[[int, int], Box], side: int) -> Image.Image:
+    with Image.open(io.BytesIO(data)) as image:
+        full, high = image.size
+        box = place(full, high)
+        wanted = (side / (box[2] - box[0]), side / (box[3] - box[1]))
+        image.draft("RGB", (math.ceil(full * wanted[0]), math.ceil(high * wanted[1])))
+        box = _scaled(box, image.width / full, image.width, image.height)
+        # Converting would copy all of it.
+        return (image if image.mode == "RGB" else image.convert("RGB")).crop(box)
 
 
 def _scaled(box: Box, scale: float, width: int, height: int) -> Box:
     left, top, right, bottom = (round(edge * scale) for edge in box)
     return left, top, min(width, max(right, left + 1)), min(height, max(bottom, top + 1))
-
-
-def _unreadable(path: Path, error: Exception) -> TrainingError:
-    return TrainingError(f"{path}: can't be read as an image ({error}); replace or remove the file")

@@ -190,6 +190,7 @@ class Loop:
             seconds=ledger.total_s,
             training_s=ledger.training_s,
             restart_s=ledger.restart_s,
+            first_step_s=ledger.first_step_s,
             input_s=ledger.input_s,
             saving_s=ledger.saving_s,
             agreeing_s=ledger.agreeing_s,

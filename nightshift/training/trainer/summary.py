@@ -17,6 +17,7 @@ class Achieved:
     seconds: float
     training_s: float
     restart_s: float
+    first_step_s: float
     input_s: float
     saving_s: float
     agreeing_s: float

@@ -25,6 +25,7 @@ SHIFT = Achieved(
     seconds=3600.0,
     training_s=3400.0,
     restart_s=60.0,
+    first_step_s=20.0,
     input_s=70.0,
     saving_s=40.0,
     agreeing_s=5.0,

@@ -26,26 +26,14 @@ import torch
 import torch.distributed.checkpoint as dcp
 
 from nightshift.training import Checkpoints, TrainingState
+from nightshift.training.trainer import models
 
 BOUNDS = {"copy": 1.1, "torch.save": 0.45, "dcp.async_save": 1.0}
 
 
-class VisionTransformer(torch.nn.Module):
-    """The parameters of ViT-B/16 at 224 pixels: 86 million in 12 layers."""
-
-    def __init__(self, width: int = 768, layers: int = 12) -> None:
-        super().__init__()
-        self.patch = torch.nn.Conv2d(3, width, 16, 16)
-        self.token = torch.nn.Parameter(torch.zeros(1, 1, width))
-        self.place = torch.nn.Parameter(torch.zeros(1, 197, width))
-        layer = torch.nn.TransformerEncoderLayer(width, width // 64, 4 * width, batch_first=True)
-        self.layers = torch.nn.TransformerEncoder(layer, layers, enable_nested_tensor=False)
-        self.head = torch.nn.Linear(width, 1000)
-
-
-def made(layers: int, device: str) -> TrainingState:
+def made(name: str, device: str) -> TrainingState:
     """A model and an optimizer that has stepped, so that its state is full."""
-    model = VisionTransformer(layers=layers).to(device)
+    model = models.build(name, side=models.side_of(name, None), classes=1000).to(device)
     optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3)
     for parameter in model.parameters():
         parameter.grad = torch.zeros_like(parameter)
@@ -130,11 +118,11 @@ def measured(ways: Ways, rounds: int) -> dict[str, list[float]]:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=7)
-    parser.add_argument("--layers", type=int, default=12, help="12 is ViT-B; fewer for a quick look")
+    parser.add_argument("--model", default="vit-b16", choices=models.SHAPES)
     parser.add_argument("--folder", type=Path, default=None, help="on the disk to measure")
     options = parser.parse_args()
     device = "cuda" if torch.cuda.is_available() else "cpu"
-    state = made(options.layers, device)
+    state = made(options.model, device)
     size = sum(tensor.nbytes for tensor in state.capture().tensors.values())
     with tempfile.TemporaryDirectory(dir=options.folder) as root:
         ways = Ways(state, Path(root))
