@@ -21,12 +21,13 @@ def walk(tree: Path) -> Iterator[tuple[str, os.DirEntry[str]]]:
     pending = [("", str(tree))]
     while pending:
         prefix, folder = pending.pop()
-        with os.scandir(folder) as entries:
-            for entry in entries:
-                if entry.is_dir(follow_symlinks=False):
-                    pending.append((f"{prefix}{entry.name}/", entry.path))
-                else:
-                    yield prefix + entry.name, entry
+        with os.scandir(folder) as found:
+            entries = list(found)
+        for entry in entries:
+            if entry.is_dir(follow_symlinks=False):
+                pending.append((f"{prefix}{entry.name}/", entry.path))
+            else:
+                yield prefix + entry.name, entry
 
 
 def observe(tree: Path) -> dict[str, Observed]:

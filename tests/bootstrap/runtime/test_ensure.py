@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import errno
+import functools
+import os
 import shutil
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -15,6 +17,7 @@ from bootstrap.runtime.build import Site
 from bootstrap.runtime.ensure import Installed, RuntimePlace, ensure, ensure_preset
 from bootstrap.runtime.mark import read_mark
 from bootstrap.runtime.pack import pack
+from bootstrap.runtime.prefetch import fetched
 from bootstrap.runtime.presets import Preset
 from bootstrap.runtime.problem import RuntimeProblem
 from bootstrap.runtime.seal import Seal
@@ -85,9 +88,7 @@ def stored(bench: Bench) -> bytes:
     return data
 
 
-def test_the_first_one_builds_and_keeps_a_pack_and_the_next_node_unpacks_it(
-    bench: Bench, tmp_path: Path
-) -> None:
+def test_the_first_node_builds_and_keeps_a_pack_and_the_next_unpacks_it(bench: Bench, tmp_path: Path) -> None:
     first = bench.ensure()
     assert (first.how, bench.builds, bench.pack.exists()) == ("built", 1, True)
     other = Bench(tmp_path / "other node", bench.store)
@@ -123,7 +124,7 @@ def test_a_folder_without_its_mark_is_worth_nothing(bench: Bench) -> None:
         (lambda tree: (tree / "runtime.json").unlink(), "No such file"),
         (
             lambda tree: (tree / "lib/sitecustomize.py").write_text("x"),
-            "lib/sitecustomize.py: expected nothing",
+            "sitecustomize.py: expected nothing",
         ),
         (lambda tree: shutil.rmtree(tree), "No such file"),
         (lambda tree: (tree / "bin/python3.12").chmod(0o644), "expected an executable file"),
@@ -173,12 +174,9 @@ def test_a_bucket_out_of_reach_costs_time_and_no_boot(bench: Bench, tmp_path: Pa
     )
 
 
-def test_a_network_lost_on_the_way_leaves_nothing_half_done(
-    bench: Bench, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_network_lost_midway_leaves_nothing_half(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     stored(bench)
-    monkeypatch.setattr("bootstrap.runtime.prefetch.CHUNK", 2048)
-    monkeypatch.setattr(obtain, "fetched", lambda *given: obtain_in_small_ranges(*given))
+    monkeypatch.setattr(obtain, "fetched", functools.partial(fetched, chunk=2048, ahead=2))
 
     def lost(reads: int) -> None:
         if reads >= 3:
@@ -191,12 +189,6 @@ def test_a_network_lost_on_the_way_leaves_nothing_half_done(
     assert bench.names() == {WANTED.id, f"{WANTED.id}.json"}
 
 
-def obtain_in_small_ranges(*given: object) -> object:
-    from bootstrap.runtime.prefetch import fetched
-
-    return fetched(*given, 2048, 2)  # ty: ignore[invalid-argument-type]
-
-
 def test_a_pack_not_kept_by_a_builder_that_died_is_kept_by_its_next_start(bench: Bench) -> None:
     bench.ensure(with_store=False)
     assert not bench.pack.exists()
@@ -205,15 +197,16 @@ def test_a_pack_not_kept_by_a_builder_that_died_is_kept_by_its_next_start(bench:
 
 
 def test_another_node_that_was_first_is_no_fault(bench: Bench) -> None:
-    bench.building = lambda: stored(bench) and None
+    def first() -> None:
+        stored(bench)
+
+    bench.building = first
     made = bench.ensure()
     assert (made.how, made.notes) == ("built", ())
     assert any("another node was first" in each for each in bench.said)
 
 
-def test_too_little_room_is_said_before_anything_is_written(
-    bench: Bench, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_too_little_room_is_said_before_writing(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("bootstrap.runtime.problem.shutil.disk_usage", lambda path: Room(200 << 20))
     for fill in (lambda: None, lambda: stored(bench)):
         fill()
@@ -273,8 +266,6 @@ def test_after_a_crash_of_the_machine_unflushed_files_are_read_in_full(
     path = bench.folders.tree / "lib/python3.12/site-packages/torch/__init__.py"
     seen = path.stat()
     path.write_bytes(bytes(seen.st_size))
-    import os
-
     os.utime(path, ns=(seen.st_mtime_ns, seen.st_mtime_ns))
     made = bench.ensure()
     assert made.how == "unpacked"
