@@ -28,7 +28,11 @@ class AwsClock:
 
     def now(self) -> datetime | None:
         """Aware; None while AWS has never told."""
+        return self.at(self._passed())
+
+    def at(self, moment: float) -> datetime | None:
+        """When it was `moment` on the clock of `since_boot`; None while AWS has never told."""
         if self._told is None:
             return None
         told, at = self._told
-        return told + timedelta(seconds=self._passed() - at)
+        return told + timedelta(seconds=moment - at)

@@ -16,7 +16,7 @@ from bootstrap.drain.budget import STOP_S
 from bootstrap.drain.path import Drain, Job, Parts
 from bootstrap.drain.report import Saved
 from bootstrap.launch.folders import run_id
-from bootstrap.lifecycle.aws_clock import AwsClock
+from bootstrap.lifecycle.aws_clock import AwsClock, since_boot
 from bootstrap.lifecycle.completion import tell
 from bootstrap.lifecycle.conclude import Concluded, conclude
 from bootstrap.lifecycle.heartbeats import Heartbeats
@@ -54,6 +54,7 @@ class Agent:
         self._metadata = metadata or Metadata()
         self._records = Records(node.aws.client("s3"), node.config.data_bucket, listed=True)
         self._clock = AwsClock(node.aws.time)
+        self._began = since_boot()
         self._stay: Stay | None = None
 
     def run(self) -> int:
@@ -96,6 +97,9 @@ class Agent:
     def _live(self, manifest: BootManifest, rooms: Rooms, keeper: RunKeeper | None) -> int:
         """Raises Interrupted before the node is in service."""
         node = self._node
+        node.inbox.check()
+        if manifest.notebook or manifest.users:
+            node.say("notebook and users are declared; this release acts on neither")
         standing = Standing(manifest, self._records, self._clock, node.say)
         with Heartbeats(node.aws.beat, node.config.hook, float(manifest.boot_s), node.say):
             need = needed(node, manifest, standing, self._records)
@@ -115,7 +119,7 @@ class Agent:
         return self._drain(manifest, rooms, stay.job, keeper)
 
     def _meter(self, manifest: BootManifest, rooms: Rooms) -> Meter | None:
-        since, gpus = self._clock.now(), rooms.gpus()
+        since, gpus = self._clock.at(self._began), rooms.gpus()
         if since is None or gpus <= 0:
             return None
         return Meter(self._records, manifest.group, self._node.instance.id, gpus, since)
