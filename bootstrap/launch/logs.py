@@ -69,7 +69,7 @@ class RotatingFile:
                 self._turn_over()
         except OSError:
             self.lost += len(lines)
-            self._close()
+            self.close()
 
     def _open(self) -> IO[str]:
         if self._stream is None:
@@ -77,14 +77,15 @@ class RotatingFile:
             self._stream = self._path.open("a", encoding="utf-8")
         return self._stream
 
-    def _close(self) -> None:
+    def close(self) -> None:
+        """The next write opens it again."""
         stream, self._stream = self._stream, None
         if stream is not None:
             with suppress(OSError):
                 stream.close()
 
     def _turn_over(self) -> None:
-        self._close()
+        self.close()
         names = [self._path.with_name(f"{self._path.name}.{number}") for number in range(1, self._files)]
         for older, newer in zip(reversed(names), [*reversed(names[:-1]), self._path], strict=True):
             if newer.exists():
@@ -146,6 +147,7 @@ class JobLog:
                 self._file.write(lines)
                 for line in lines:
                     self._journal(line)
+        self._file.close()
 
 
 def throw_away(stream: IO[bytes]) -> None:
