@@ -11,6 +11,8 @@ POST quotas         {"L-DB2E81BA": vcpus}
 POST capacity-block {"region", "instance_type", "zone", "count", "hours"}
 POST node-credentials {"instance_id"}    session credentials of the instance's role, as IMDS gives them
 GET  volumes                             volumes with size, state and attachment
+GET  instances                           instances with state, and as members of groups their lifecycle state
+POST shutdown       {"instance_id"}      the instance has turned itself off: it ends
 GET  hooks                               open lifecycle actions: instance, hook, token, deadline
 POST reset          {}                   forget all resources
 """
@@ -115,9 +117,41 @@ def _volumes(_body: Body) -> Body:
     rows = []
     for region, backend in ec2_backends[ACCOUNT].items():
         for volume in list(backend.volumes.values()):
-            row: dict[str, Any] = {"region": region, "id": volume.id, "size_gib": int(volume.size), "state": volume.status}
+            row: dict[str, Any] = {
+                "region": region,
+                "id": volume.id,
+                "size_gib": int(volume.size),
+                "state": volume.status,
+            }
             rows.append(row | _attachment(volume.attachment))
     return {"volumes": rows}
+
+
+def _instances(_body: Body) -> Body:
+    from moto.autoscaling.models import autoscaling_backends
+    from moto.ec2.models import ec2_backends
+
+    members = {
+        state.instance_id: (group.name, state.lifecycle_state)
+        for backend in autoscaling_backends[ACCOUNT].values()
+        for group in list(backend.autoscaling_groups.values())
+        for state in list(group.instance_states)
+    }
+    rows = []
+    for backend in ec2_backends[ACCOUNT].values():
+        for each in [one for made in list(backend.reservations.values()) for one in made.instances]:
+            group, lifecycle = members.get(each.id, (None, None))
+            rows.append({"id": each.id, "state": each.state, "group": group, "lifecycle": lifecycle})
+    return {"instances": rows}
+
+
+def _shutdown(body: Body) -> Body:
+    from moto.ec2.models import ec2_backends
+
+    for backend in ec2_backends[ACCOUNT].values():
+        if backend.get_instance_by_id(body["instance_id"]) is not None:
+            backend.terminate_instances([body["instance_id"]])
+    return {}
 
 
 def _reset(_body: Body) -> Body:
@@ -144,6 +178,8 @@ class Control:
             ("POST", "capacity-block"): _block,
             ("POST", "node-credentials"): lambda body: node_credentials(body["instance_id"]),
             ("GET", "volumes"): _volumes,
+            ("GET", "instances"): _instances,
+            ("POST", "shutdown"): _shutdown,
             ("GET", "hooks"): _hooks,
             ("POST", "reset"): _reset,
         }

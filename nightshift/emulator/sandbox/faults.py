@@ -1,9 +1,11 @@
-"""Faults of the network and of what answers on it: by step, for a number of times or until taken back."""
+"""Faults of the network and of what answers on it: by step, for a number of times, a while, or for good."""
 
 from __future__ import annotations
 
 import fnmatch
 import threading
+import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -14,26 +16,56 @@ hang: no answer; error: status 500; slow: `seconds` late; short: the answer brea
 
 @dataclass
 class Fault:
-    """`step` is a pattern such as `s3.GetObject*`; `times` None: until it's cleared."""
+    """What befalls steps that match `step`, a pattern such as `s3.GetObject*`.
+
+    It wakes when a step matches `after` (None: it is awake), that step included, and then lasts `lasting`
+    seconds and `times` steps; None is for good.
+    """
 
     step: str
     how: How
     times: int | None = None
+    after: str | None = None
+    lasting: float | None = None
     seconds: float = 2.0
     hits: int = 0
+    woken: float | None = None
+
+    def befalls(self, step: str, now: float) -> bool:
+        """Whether this step is hit; counts it."""
+        if self.woken is None and (self.after is None or fnmatch.fnmatchcase(step, self.after)):
+            self.woken = now
+        if self.woken is None or not fnmatch.fnmatchcase(step, self.step):
+            return False
+        if self.times is not None and self.hits >= self.times:
+            return False
+        if self.lasting is not None and now - self.woken > self.lasting:
+            return False
+        self.hits += 1
+        return True
 
 
 @dataclass
 class Faults:
-    """The faults in force, and every step that was taken, in order."""
+    """The faults in force, and every step that was taken, in order. `heard` is called with each step."""
 
     rules: list[Fault] = field(default_factory=list)
     steps: list[str] = field(default_factory=list)
+    heard: Callable[[str], None] = lambda _step: None
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def add(self, step: str, how: How, *, times: int | None = None, seconds: float = 2.0) -> Fault:
-        """A new fault, in force at once."""
-        made = Fault(step, how, times, seconds)
+    def add(
+        self,
+        step: str,
+        how: How,
+        *,
+        times: int | None = None,
+        after: str | None = None,
+        lasting: float | None = None,
+        seconds: float = 2.0,
+    ) -> Fault:
+        """A new fault, in force at once or from `after` on."""
+        made = Fault(step, how, times, after, lasting, seconds)
         with self._lock:
             self.rules.append(made)
         return made
@@ -44,12 +76,9 @@ class Faults:
             self.rules.clear()
 
     def take(self, step: str) -> Fault | None:
-        """Note the step; the fault that befalls it, if any, one of its times used up."""
+        """Note the step; the first fault that befalls it, if any."""
+        self.heard(step)
+        now = time.monotonic()
         with self._lock:
             self.steps.append(step)
-            for rule in self.rules:
-                spent = rule.times is not None and rule.hits >= rule.times
-                if not spent and fnmatch.fnmatchcase(step, rule.step):
-                    rule.hits += 1
-                    return rule
-        return None
+            return next((rule for rule in list(self.rules) if rule.befalls(step, now)), None)

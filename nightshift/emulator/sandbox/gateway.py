@@ -68,6 +68,17 @@ class Gateway:
         except Refused:
             return None
 
+    def target_of(self, instance_id: str) -> str | None:
+        """The lifecycle state that the instance's group brings it to, None when it has none.
+
+        Raises OSError when the emulated AWS doesn't answer.
+        """
+        rows = control(self.endpoint, "instances")["instances"]
+        state = next((row["lifecycle"] for row in rows if row["id"] == instance_id), None)
+        if state is None:
+            return None
+        return "Terminated" if state.startswith("Terminat") else "InService"
+
     def close(self) -> None:
         """Nothing is served any more."""
         self._server.close()

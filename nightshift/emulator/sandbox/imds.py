@@ -74,7 +74,8 @@ class Imds:
     """Set what it says while it runs: lifecycle state, spot action, rebalance, credentials, user data.
 
     `down()` and `up()`: nobody listens, and again. `faults`: by step, such as `imds.token` or
-    `imds.meta-data/instance-id`. `ttl`: how many hops an answer goes.
+    `imds.meta-data/instance-id`. `ttl`: how many hops an answer goes. `follow`: what tells the lifecycle state
+    that the group wants; None: the attribute here does.
     """
 
     def __init__(
@@ -83,6 +84,7 @@ class Imds:
         self.identity = identity
         self.faults = faults or Faults()
         self.target_lifecycle_state: str | None = "InService"
+        self.follow: Callable[[str], str | None] | None = None
         self.spot_action: dict[str, str] | None = None
         self.rebalance: str | None = None
         self.user_data: bytes | None = None
@@ -174,7 +176,7 @@ class Imds:
         me = self.identity
         tree: dict[str, str | None] = {
             "ami-id": me.image,
-            "autoscaling/target-lifecycle-state": self.target_lifecycle_state,
+            "autoscaling/target-lifecycle-state": self._target(path),
             "events/recommendations/rebalance": self._rebalance(),
             "hostname": me.hostname,
             "instance-id": me.instance_id,
@@ -192,6 +194,12 @@ class Imds:
         if path.startswith("meta-data/iam"):
             tree |= self._role_tree()
         return tree
+
+    def _target(self, path: str) -> str | None:
+        """What the group wants of it, where there's a group to follow. Raises OSError."""
+        if self.follow is None or not path.startswith("meta-data/autoscaling"):
+            return self.target_lifecycle_state
+        return self.follow(self.identity.instance_id)
 
     def _rebalance(self) -> str | None:
         return json.dumps({"noticeTime": self.rebalance}) if self.rebalance else None

@@ -18,6 +18,7 @@ from nightshift.emulator.sandbox.imds import Identity
 from nightshift.emulator.sandbox.names import Port
 from nightshift.emulator.sandbox.node import Node
 from nightshift.emulator.sandbox.place import MEMORY, discard, make_folder, make_group, remove_group
+from nightshift.emulator.sandbox.power import Power
 from nightshift.emulator.sandbox.volumes import Volumes
 
 SUBNET, GATEWAY, MOST_NODES = "10.77.0", "10.77.0.1", 200
@@ -58,7 +59,7 @@ class Network:
 
     `share`: folders of this machine that every node sees as they are, at the same path, and may write to.
     `cloud`: the emulated AWS's endpoint; nodes reach it at the same address as this process does, and what it
-    says of volumes happens to their devices.
+    says of volumes and power happens to them.
     """
 
     def __init__(self, *, share: tuple[Path, ...] = (), cloud: str | None = None) -> None:
@@ -99,6 +100,14 @@ class Network:
         stack.callback(self.volumes.close)
         self.gateway.done = self.volumes.hear
         self.volumes.start()
+        power = Power(cloud, lambda: list(self._nodes))
+        stack.callback(power.close)
+        power.start()
+
+    def remove(self, node: Node) -> None:
+        """Take a node down for good; its address is free again."""
+        node.close()
+        self._nodes.remove(node)
 
     def find(self, instance_id: str) -> Node | None:
         """The node of an instance, up or down."""
@@ -135,7 +144,8 @@ class Network:
             raise SandboxError(f"a sandbox has at most {MOST_NODES} nodes")
         if self.find(instance_id) is not None:
             raise SandboxError(f"{instance_id} is there already; `start` boots a killed node again")
-        number = len(self._nodes) + 10
+        taken = {each.port.name for each in self._nodes}
+        number = next(each for each in range(10, 10 + MOST_NODES) if f"n{each}" not in taken)
         port = Port(f"n{number}", f"{SUBNET}.{number}", GATEWAY, self.ip, self._plugged)
         found = identity or Identity(instance_id, type, zone)
         made = Node(self.folder, found, port, (*self.share, *share), disk_mib, self.gateway)

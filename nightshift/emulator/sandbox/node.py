@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from nightshift.emulator.sandbox.devices import Disk, Slots
+from nightshift.emulator.sandbox.faults import Faults
 from nightshift.emulator.sandbox.gateway import Gateway, Relay
 from nightshift.emulator.sandbox.image import Image
 from nightshift.emulator.sandbox.imds import Identity, Imds
@@ -39,7 +40,8 @@ class NodeError(RuntimeError):
 class Node:
     """`popen` and `run` start programs in it; `kill` is a crash, `cut` an unplugged cable; its disk lives on.
 
-    `folder`: its files on this machine (`dev`, `sys/block`, and `disk/upper`: what it changed of its root).
+    `faults`: what befalls its calls, to the metadata service and to AWS. `folder`: its files on this machine
+    (`dev`, `sys/block`, and `disk/upper`: what it changed of its root).
     """
 
     def __init__(
@@ -60,7 +62,9 @@ class Node:
         self.binds: dict[str, str] = {}
         self.image = Image()
         self.gateway = gateway
-        self.imds = Imds(self.identity, gateway.credentials if gateway else None)
+        self.faults = gateway.faults_of(port.address) if gateway else Faults()
+        self.imds = Imds(self.identity, gateway.credentials if gateway else None, self.faults)
+        self.imds.follow = gateway.target_of if gateway else None
         self._init: subprocess.Popen[bytes] | None = None
         self._relay: Relay | None = None
         self._pid = 0
