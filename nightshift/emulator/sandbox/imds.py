@@ -74,8 +74,8 @@ class Imds:
     """Set what it says while it runs: lifecycle state, spot action, rebalance, credentials, user data.
 
     `down()` and `up()`: nobody listens, and again. `faults`: by step, such as `imds.token` or
-    `imds.meta-data/instance-id`. `ttl`: how many hops an answer goes. `follow`: what tells the lifecycle state
-    that the group wants; None: the attribute here does.
+    `imds.meta-data/instance-id`. `ttl`: how many hops an answer goes. `follow` tells the lifecycle
+    state that the group wants; None: the attribute here does.
     """
 
     def __init__(
