@@ -22,7 +22,7 @@ from typing import Any
 from nightshift.emulator.cloud.process import start_cloud
 from nightshift.emulator.sandbox.network import reason_to_skip
 from tests.bootstrap.drain.support.ground import Ground, ground, until
-from tests.bootstrap.drain.support.measure import Drained, How, drain, give_notice, judge
+from tests.bootstrap.drain.support.measure import MACHINE_GONE, Drained, How, drain, give_notice, judge
 
 SPOT_S, STUCK_SPOT_S = 120.0, 40.0
 BOOT_S = 8.0
@@ -114,7 +114,7 @@ class Played:
 
 def judge_boot(found: Drained) -> None:
     """A node that has trained nothing may have nothing to save."""
-    if found.code != 0:
+    if found.code not in (0, MACHINE_GONE):
         found.problems.append(f"the agent ended with {found.code}")
     if found.unmounted is not None and found.unmounted > found.gone:
         found.problems.append("the volume was still mounted when the agent ended")

@@ -125,7 +125,7 @@ class Life:
         return f" /data/{VOLUME} " in table
 
     def end(self, seconds: float = PATIENCE_S) -> int:
-        """Wait for the agent's end; its exit code. The node is gone then."""
+        """Wait for the agent's end; its exit code, -9 when EC2 ended its machine. The node is gone then."""
         try:
             code = self.process.wait(seconds)
         except subprocess.TimeoutExpired:

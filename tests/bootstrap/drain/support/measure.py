@@ -10,6 +10,7 @@ from typing import Any, Literal
 from tests.bootstrap.drain.support.ground import GaveUp, Ground, Life, until
 
 How = Literal["planned", "spot"]
+MACHINE_GONE = -9
 
 
 @dataclass
@@ -17,7 +18,8 @@ class Drained:
     """Seconds since the notice stood in the metadata service, None for what never came.
 
     `outcome`: the job's last word, durable when it appears. `unmounted`: the volume is in no mount table of
-    the node. `gone`: the agent has ended, with `code`. `steps`: what the agent itself measured.
+    the node. `gone`: the agent has ended, with `code`, or EC2 has ended the machine under it (-9), as it does
+    once the hook is told. `steps`: what the agent itself measured.
     """
 
     how: How
@@ -123,7 +125,7 @@ def _gone(ground: Ground, life: Life) -> None:
 
 def judge(found: Drained, before: Drained | None, *, stuck: bool = False) -> None:
     """Add to `problems` what isn't as it must be. `before`: the last drain that was saved."""
-    if found.code != 0:
+    if found.code not in (0, MACHINE_GONE):
         found.problems.append(f"the agent ended with {found.code}")
     if found.unmounted is None or found.unmounted > found.gone:
         found.problems.append("the volume was still mounted when the agent ended")
