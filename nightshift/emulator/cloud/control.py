@@ -9,7 +9,8 @@ POST faults         {"insufficient": {"g5.xlarge" | "g5.xlarge@us-east-1a" | "*"
                      "throttle": {"ec2.AttachVolume" | "ec2.*": calls}}
 POST quotas         {"L-DB2E81BA": vcpus}
 POST capacity-block {"region", "instance_type", "zone", "count", "hours"}
-POST node-credentials {"instance_id"}    session credentials of the instance's role, as IMDS gives them
+POST node-credentials {"instance_id"}    session credentials of the instance's role, as IMDS gives them;
+                      {"seconds"}        how long they hold, where the clock is to jump beyond six hours
 GET  volumes                             volumes with size, state and attachment
 GET  instances                           instances with state, and as members of groups their lifecycle state
 POST shutdown       {"instance_id"}      the instance has turned itself off: it ends
@@ -30,7 +31,7 @@ from nightshift.emulator.cloud.call import AwsError, Call
 from nightshift.emulator.cloud.gate import Log, Refusal
 from nightshift.emulator.cloud.services import capacity
 from nightshift.emulator.cloud.services.reservations import add_block
-from nightshift.emulator.cloud.sessions import node_credentials
+from nightshift.emulator.cloud.sessions import SESSION_SECONDS, node_credentials
 from nightshift.emulator.cloud.state import STATE
 
 Body = Mapping[str, Any]
@@ -83,6 +84,10 @@ def _block(body: Body) -> Body:
         body["region"], body["instance_type"], body["zone"], int(body["count"]), float(body["hours"])
     )
     return {"id": block}
+
+
+def _node_credentials(body: Body) -> Body:
+    return node_credentials(body["instance_id"], int(body.get("seconds", SESSION_SECONDS)))
 
 
 def _hooks(_body: Body) -> Body:
@@ -176,7 +181,7 @@ class Control:
             ("POST", "faults"): _faults,
             ("POST", "quotas"): _quotas,
             ("POST", "capacity-block"): _block,
-            ("POST", "node-credentials"): lambda body: node_credentials(body["instance_id"]),
+            ("POST", "node-credentials"): _node_credentials,
             ("GET", "volumes"): _volumes,
             ("GET", "instances"): _instances,
             ("POST", "shutdown"): _shutdown,

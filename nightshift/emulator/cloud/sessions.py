@@ -70,9 +70,11 @@ def _instance(instance_id: str) -> tuple[str, Any]:
     raise AwsError("InvalidInstanceID.NotFound", f"The instance ID '{instance_id}' does not exist")
 
 
-def node_credentials(instance_id: str) -> dict[str, Any]:
-    """Session credentials of the instance's role, as IMDS would give them. Raises AwsError when it
-    has none."""
+def node_credentials(instance_id: str, seconds: int = SESSION_SECONDS) -> dict[str, Any]:
+    """Session credentials of the instance's role, as IMDS would give them; valid for so many seconds.
+
+    Raises AwsError when it has none.
+    """
     region, instance = _instance(instance_id)
     if instance.state != "running":
         raise AwsError(
@@ -82,9 +84,7 @@ def node_credentials(instance_id: str) -> dict[str, Any]:
     roles = association.iam_instance_profile.roles if association is not None else []
     if not roles:
         raise AwsError("NoSuchEntity", f"The instance '{instance_id}' has no instance profile with a role")
-    session = sts_backends[ACCOUNT]["aws"].assume_role(
-        region, instance_id, roles[0].arn, "", SESSION_SECONDS, ""
-    )
+    session = sts_backends[ACCOUNT]["aws"].assume_role(region, instance_id, roles[0].arn, "", seconds, "")
     return {
         "Code": "Success",
         "Type": "AWS-HMAC",
@@ -92,7 +92,7 @@ def node_credentials(instance_id: str) -> dict[str, Any]:
         "SecretAccessKey": session.secret_access_key,
         "Token": session.session_token,
         "LastUpdated": f"{utcnow():%Y-%m-%dT%H:%M:%SZ}",
-        "Expiration": f"{utcnow() + timedelta(seconds=SESSION_SECONDS):%Y-%m-%dT%H:%M:%SZ}",
+        "Expiration": f"{utcnow() + timedelta(seconds=seconds):%Y-%m-%dT%H:%M:%SZ}",
         "RoleArn": roles[0].arn,
         "Region": region,
     }
