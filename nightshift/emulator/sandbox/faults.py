@@ -19,7 +19,7 @@ class Fault:
     """What befalls steps that match `step`, a pattern such as `s3.GetObject*`.
 
     It wakes when a step matches `after` (None: it is awake), that step included, and then lasts `lasting`
-    seconds and `times` steps; None is for good.
+    seconds and `times` steps; None is for good. `spares`: a pattern of steps that it never hits.
     """
 
     step: str
@@ -28,6 +28,7 @@ class Fault:
     after: str | None = None
     lasting: float | None = None
     seconds: float = 2.0
+    spares: str | None = None
     hits: int = 0
     woken: float | None = None
 
@@ -36,6 +37,8 @@ class Fault:
         if self.woken is None and (self.after is None or fnmatch.fnmatchcase(step, self.after)):
             self.woken = now
         if self.woken is None or not fnmatch.fnmatchcase(step, self.step):
+            return False
+        if self.spares is not None and fnmatch.fnmatchcase(step, self.spares):
             return False
         if self.times is not None and self.hits >= self.times:
             return False

@@ -9,6 +9,7 @@ import os
 import shutil
 import subprocess
 import sys
+import threading
 from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
@@ -67,6 +68,7 @@ class Network:
         self._cloud = cloud
         self._exit = ExitStack()
         self._nodes: list[Node] = []
+        self._lock = threading.Lock()
         self.folder = Path()
         self._hub = 0
         self.gateway: Gateway | None = None
@@ -140,18 +142,24 @@ class Network:
 
         `disk_mib` bounds what it can write to its root; then a reboot empties it.
         """
-        if len(self._nodes) == MOST_NODES:
-            raise SandboxError(f"a sandbox has at most {MOST_NODES} nodes")
-        if self.find(instance_id) is not None:
-            raise SandboxError(f"{instance_id} is there already; `start` boots a killed node again")
-        taken = {each.port.name for each in self._nodes}
-        number = next(each for each in range(10, 10 + MOST_NODES) if f"n{each}" not in taken)
-        port = Port(f"n{number}", f"{SUBNET}.{number}", GATEWAY, self.ip, self._plugged)
         found = identity or Identity(instance_id, type, zone)
-        made = Node(self.folder, found, port, (*self.share, *share), disk_mib, self.gateway)
-        self._nodes.append(made)
+        with self._lock:
+            made = self._placed(found, share, disk_mib)
         if start:
             made.start()
+        return made
+
+    def _placed(self, identity: Identity, share: tuple[Path, ...], disk_mib: int | None) -> Node:
+        """On a free port. Raises SandboxError."""
+        if self.find(identity.instance_id) is not None:
+            raise SandboxError(f"{identity.instance_id} is there already; `start` boots a killed node again")
+        taken = {each.port.name for each in self._nodes}
+        number = next((each for each in range(10, 10 + MOST_NODES) if f"n{each}" not in taken), None)
+        if number is None:
+            raise SandboxError(f"a sandbox has at most {MOST_NODES} nodes")
+        port = Port(f"n{number}", f"{SUBNET}.{number}", GATEWAY, self.ip, self._plugged)
+        made = Node(self.folder, identity, port, (*self.share, *share), disk_mib, self.gateway)
+        self._nodes.append(made)
         return made
 
     def _plugged(self, port: Port, pid: int) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 import yaml
 
 from bootstrap.artifact import Artifact
-from infra.artifacts import artifacts_spec, manifest_key
+from infra.artifacts import manifest_key
 from infra.boot import boot_manifest, user_data_b64
 from infra.identity import identity_spec
 from infra.node_group import DRAIN_HEARTBEAT_S
@@ -89,6 +89,30 @@ class Site:
         )
         return sorted(self.instances())
 
+    def end(self, instance_id: str) -> None:
+        """End an instance without a drain."""
+        self.aws("ec2").terminate_instances(InstanceIds=[instance_id])
+
+    def store(self) -> None:
+        """What the program puts into the artifacts bucket."""
+        plan = capacity_plan(self.stack.region, self.stack.groups[GROUP])
+        manifest = boot_manifest(self.stack, GROUP, plan, self.context).to_json()
+        self.put(self.artifact.key, self.artifact.path.read_bytes())
+        self.put(manifest_key(GROUP), manifest.encode())
+
+    def put(self, key: str, body: bytes) -> None:
+        """An object of the artifacts bucket."""
+        self.aws("s3").put_object(Bucket=self.artifacts_bucket, Key=key, Body=body)
+
+    def remove(self, key: str) -> None:
+        """An object of the artifacts bucket is gone."""
+        self.aws("s3").delete_object(Bucket=self.artifacts_bucket, Key=key)
+
+    @property
+    def artifacts_bucket(self) -> str:
+        """Where artifact and manifest lie."""
+        return names.bucket_name(self.stack.name, "artifacts", ACCOUNT, self.stack.region)
+
     def user_data(self) -> str:
         """The text in the group's launch template."""
         found = self.aws("ec2").describe_launch_template_versions(
@@ -130,15 +154,9 @@ def deploy(endpoint: str, wanted: Stack, artifact: Artifact) -> Site:
 
 
 def _store(site: Site) -> None:
-    plan = capacity_plan(site.stack.region, site.stack.groups[GROUP])
-    manifest = boot_manifest(site.stack, GROUP, plan, site.context).to_json()
-    spec = artifacts_spec(site.context, site.artifact, {GROUP: manifest})
-    s3 = site.aws("s3")
-    for bucket in (spec.data_bucket, spec.artifacts_bucket):
-        s3.create_bucket(Bucket=bucket)
-    put = {"Bucket": spec.artifacts_bucket}
-    s3.put_object(**put, Key=site.artifact.key, Body=site.artifact.path.read_bytes())
-    s3.put_object(**put, Key=manifest_key(GROUP), Body=manifest.encode())
+    for bucket in (site.data_bucket, site.artifacts_bucket):
+        site.aws("s3").create_bucket(Bucket=bucket)
+    site.store()
 
 
 def _identity(site: Site) -> str:
