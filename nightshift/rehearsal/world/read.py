@@ -101,7 +101,8 @@ def policy_of(raw: Mapping[str, Any], problems: list[str]) -> Iterator[SnapshotP
 
 
 def _alarms(cloudwatch: Any, groups: set[str], problems: list[str]) -> Iterator[Alarm]:
-    for raw in listed(cloudwatch, "describe_alarms", "MetricAlarms"):
+    found = listed(cloudwatch, "describe_alarms", "MetricAlarms")
+    for raw in sorted(found, key=lambda one: one["AlarmName"]):
         owner = next((name for name in groups if raw["AlarmName"].startswith(f"{name}-")), None)
         if owner is not None:
             yield from alarm_of(raw, problems)
@@ -114,11 +115,12 @@ def alarm_of(raw: Mapping[str, Any], problems: list[str]) -> Iterator[Alarm]:
     if raw["ComparisonOperator"] != "GreaterThanOrEqualToThreshold" or len(asked) != 1:
         problems.append(f"alarm {raw['AlarmName']}: only `at least` on one result is played")
         return
-    stats = [query["MetricStat"] for query in queries if "MetricStat" in query]
+    by_id = sorted(queries, key=lambda query: query["Id"])
+    stats = [query["MetricStat"] for query in by_id if "MetricStat" in query]
     yield Alarm(
         name=raw["AlarmName"],
         expression=asked[0].get("Expression") or asked[0]["Id"],
-        metrics=tuple(_metric(query) for query in queries if "MetricStat" in query),
+        metrics=tuple(_metric(query) for query in by_id if "MetricStat" in query),
         threshold=float(raw["Threshold"]),
         period_s=max(stat["Period"] for stat in stats),
         periods=raw["EvaluationPeriods"],
