@@ -136,17 +136,20 @@ class NodeRooms:
         """Raises JobError."""
         node, manifest = self._node, self._manifest
         several = manifest.nodes > 1
-        board = S3Board(node.aws.client("s3", brief=True), manifest.data_bucket, manifest.group)
         return JobEdges(
             job=node.edges.job,
             checkpoints=checkpoints_folder(manifest, node.edges.roots.data),
             code=node.edges.state / "code",
             secrets=self._secret,
             ip=_own_address() if several else "127.0.0.1",
-            board=board if several else None,
+            board=self._board() if several else None,
             cgroup=node.edges.cgroup,
             log=self._log(),
         )
+
+    def _board(self) -> S3Board:
+        client = self._node.aws.client("s3", brief=True)
+        return S3Board(client, self._manifest.data_bucket, self._manifest.group)
 
     def _secret(self, name: str) -> str:
         try:
