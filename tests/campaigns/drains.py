@@ -76,15 +76,16 @@ class Played:
 
     def stuck(self, part: Part) -> None:
         """A worker that hears nothing: planned and spot in turn. Of this node's steps nothing is saved."""
-        how: How = "spot" if len(part.rounds) % 2 else "planned"
+        how: How = "planned" if len(part.rounds) % 2 else "spot"
         life = self.site.launch()
         life.trains()
         self.site.stuck.touch()
         time.sleep(1)
         try:
-            part.add(drain(self.site, life, how, STUCK_SPOT_S), self.last, stuck=True)
+            found = part.add(drain(self.site, life, how, STUCK_SPOT_S), self.last, stuck=True)
         finally:
             self.site.stuck.unlink()
+        self.last = found if found.step else self.last
 
     def boot(self, part: Part) -> None:
         """A notice at a random moment of the boot: nothing is left behind."""
@@ -159,20 +160,21 @@ PARTS: dict[str, tuple[Callable[[Played, Part], None], int]] = {
 }
 
 
-def play(names: list[str], rounds: int | None, seed: int, keep: Callable[[str, Part], None]) -> list[str]:
-    """All of the parts named; the problems of all."""
-    problems: list[str] = []
-    for name in names:
-        act, usual = PARTS[name]
-        part = Part()
-        with start_cloud() as cloud, ground(cloud) as site:
-            played = Played(site, random.Random(seed))
-            for _ in range(rounds or usual):
-                act(played, part)
-                keep(name, part)
-                print(f"{name} {len(part.rounds)}: {part.problems[-1:] or 'fine'}", file=sys.stderr)
-        problems += [f"{name}: {each}" for each in part.problems]
-    return problems
+def play(wanted: dict[str, int], seed: int, keep: Callable[[dict[str, Part]], None]) -> list[str]:
+    """Rounds of all parts in turn on one site, so that each meets the same load; the problems of all."""
+    parts = {name: Part() for name in wanted}
+    with start_cloud() as cloud, ground(cloud) as site:
+        played = Played(site, random.Random(seed))
+        for turn in range(max(wanted.values())):
+            for name, part in parts.items():
+                if turn * wanted[name] // max(wanted.values()) < len(part.rounds):
+                    continue
+                began = time.monotonic()
+                PARTS[name][0](played, part)
+                keep(parts)
+                fine = part.problems[-1:] or "fine"
+                print(f"{name} {len(part.rounds)}, {time.monotonic() - began:.0f} s: {fine}", file=sys.stderr)
+    return [f"{name}: {each}" for name, part in parts.items() for each in part.problems]
 
 
 def main() -> int:
@@ -188,20 +190,17 @@ def main() -> int:
     if reason := reason_to_skip():
         print(reason, file=sys.stderr)
         return 2
-    result: dict[str, Any] = json.loads(given.out.read_text()) if given.out and given.out.exists() else {}
-    result["seed"] = given.seed
+    result: dict[str, Any] = {"seed": given.seed}
 
-    def keep(name: str, part: Part) -> None:
-        result[name] = figures(part)
+    def keep(parts: dict[str, Part]) -> None:
+        result.update({name: figures(part) for name, part in parts.items()})
         if given.out:
             given.out.write_text(json.dumps(result, indent=1, sort_keys=True) + "\n")
 
-    problems = play(given.only or list(PARTS), given.rounds, given.seed, keep)
-    print(
-        json.dumps(
-            {name: {**told, "each": "..."} for name, told in result.items() if name in PARTS}, indent=1
-        )
-    )
+    wanted = {name: given.rounds or PARTS[name][1] for name in given.only or PARTS}
+    problems = play(wanted, given.seed, keep)
+    shown = {name: {**told, "each": "..."} for name, told in result.items() if name in PARTS}
+    print(json.dumps(shown, indent=1))
     print(*problems, sep="\n", file=sys.stderr)
     return int(bool(problems))
 

@@ -19,7 +19,8 @@ class Drained:
 
     `outcome`: the job's last word, durable when it appears. `unmounted`: the volume is in no mount table of
     the node. `gone`: the agent has ended, with `code`, or EC2 has ended the machine under it (-9), as it does
-    once the hook is told. `steps`: what the agent itself measured.
+    once the hook is told. `resumed` and `step`: of the checkpoint that this node went on from, and of its newest
+    one. `steps`: what the agent itself measured.
     """
 
     how: How
@@ -81,6 +82,7 @@ def drain(ground: Ground, life: Life, how: How, spot_s: float = 120) -> Drained:
         look.stop()
     gone = time.time() - began
     told = look.outcome or {}
+    newest = str((told or life.job_file("progress.json") or {}).get("checkpoint") or "")
     found = Drained(
         how,
         told["at"] - began if told else None,
@@ -88,8 +90,8 @@ def drain(ground: Ground, life: Life, how: How, spot_s: float = 120) -> Drained:
         gone,
         code,
         resumed,
-        int(told.get("step", 0)),
-        str(told.get("checkpoint") or ""),
+        int(newest.rpartition("-")[2] or 0),
+        newest,
         bool(told.get("saved")),
     )
     _recorded(ground, life, found)
