@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -13,12 +14,21 @@ from bootstrap.runtime.presets import Preset, minor
 from bootstrap.runtime.problem import RuntimeProblem, free, no_room, says_full, size
 from bootstrap.runtime.running import Surroundings, run_watched
 from bootstrap.runtime.seal import NAME, File, Seal
-from bootstrap.runtime.tidy import other_than_recorded, relative_scripts, settle, site_packages, still
+from bootstrap.runtime.tidy import (
+    forget_scripts,
+    other_than_recorded,
+    relative_scripts,
+    settle,
+    site_packages,
+    still,
+)
 from bootstrap.runtime.tree import Beat, hashes, observe
 from bootstrap.runtime.uv import find_uv
 from bootstrap.storage.commands import Ran
 
 _SAY_S = 10.0
+_LINES, _WORDS = 6, 700
+_TROUBLE = re.compile(r"(?:error|×|Failed)\b|× ", re.IGNORECASE)
 _COMPILED = (0, 1)
 """compileall answers 1 for files that aren't meant for this Python; they stay as they are."""
 
@@ -103,6 +113,7 @@ class _Build:
     def _tidy(self) -> None:
         tree = self._tree
         relative_scripts(tree)
+        forget_scripts(site_packages(tree, minor(self._preset.python)))
         settle(tree, self._old, self._site.final)
         still(tree, compiled=False)
         self._site.say("compiling")
@@ -139,7 +150,7 @@ class _Build:
         if says_full(ran.err + ran.out):
             return no_room(self._site.work, self._preset.room, free(self._site.work), full=True)
         remedy = "let the node reach a package index and uv's downloads, or mirrors of both (docs/runtime.md)"
-        return RuntimeProblem(expected, ran.words, remedy)
+        return RuntimeProblem(expected, f"exit code {ran.code}: {reason(ran)}", remedy)
 
     def _run(self, command: Sequence[str], doing: str) -> Ran:
         around = Surroundings(self._environment, str(self._site.work), self._site.held)
@@ -152,6 +163,13 @@ class _Build:
             self._said = time.monotonic()
             written = max(0, self._free_before - free(self._site.work))
             self._site.say(f"{doing}: about {size(written)} written so far")
+
+
+def reason(ran: Ran) -> str:
+    """What went wrong, in uv's words: from its first line of trouble on, or the last lines there are."""
+    lines = [" ".join(line.split()) for line in (ran.err or ran.out).splitlines() if line.strip()]
+    first = next((at for at, line in enumerate(lines) if _TROUBLE.match(line)), max(0, len(lines) - _LINES))
+    return " / ".join(lines[first : first + _LINES])[:_WORDS] or "no output"
 
 
 def environment(given: Mapping[str, str], cache: Path) -> dict[str, str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import csv
+import io
 import os
 import re
 import stat
@@ -32,6 +33,21 @@ def relative_scripts(tree: Path) -> int:
             rewrite(path, _FOUND % head["name"] + data[head.end() :])
             count += 1
     return count
+
+
+def forget_scripts(site: Path) -> None:
+    """Take the hashes of scripts out of the wheels' records: they were made here, for the place of the build.
+
+    Raises OSError.
+    """
+    for record in sorted(site.glob("*.dist-info/RECORD")):
+        with record.open(encoding="utf-8", newline="") as file:
+            rows = list(csv.reader(file))
+        if any(row[0].startswith("../") for row in rows if row):
+            told = io.StringIO(newline="")
+            kept = ([*row[:1], "", ""] if row[0].startswith("../") else row for row in rows if row)
+            csv.writer(told, lineterminator="\n").writerows(kept)
+            rewrite(record, told.getvalue().encode())
 
 
 def rewrite(path: Path, data: bytes) -> None:

@@ -1,20 +1,14 @@
-"""A few small wheels made here, one with a shared library, and the hashed lock that names them."""
+"""A few small wheels made here, one with a file named like a library, and the hashed lock of them."""
 
 from __future__ import annotations
 
 import base64
 import hashlib
-import sysconfig
 import zipfile
 from pathlib import Path
 
 BIG = 2_000_000
 """Bytes of the largest file: long enough on its way to be cut."""
-
-
-def _library() -> bytes:
-    folder = Path(sysconfig.get_path("platstdlib")) / "lib-dynload"
-    return min(folder.glob("*.so"), key=lambda path: (path.stat().st_size, path.name)).read_bytes()
 
 
 def _noise(count: int) -> bytes:
@@ -31,7 +25,7 @@ def contents() -> dict[str, dict[str, bytes]]:
             "alpha/__init__.py": b"VALUE = 42\n",
             "alpha/tool.py": b"import alpha\n\n\ndef main() -> None:\n    print(alpha.VALUE)\n",
         },
-        "beta": {"beta/__init__.py": b"import alpha\n", "beta/libbeta.so.1": _library()},
+        "beta": {"beta/__init__.py": b"import alpha\n", "beta/libbeta.so.1": _noise(50_000)},
         "gamma": {"gamma/__init__.py": b"", "gamma/noise.bin": _noise(BIG)},
     }
 
