@@ -15,9 +15,9 @@ from bootstrap.runtime.presets import preset
 from bootstrap.runtime.problem import RuntimeProblem
 from bootstrap.runtime.standing import Folders, looked_at
 from bootstrap.runtime.store import RuntimeStore
+from bootstrap.runtime.where import runtimes_folder
 from nightshift.catalog.runtimes import NEWEST, RUNTIMES
 
-FOLDER = Path("/opt/nightshift/runtimes")
 _WAIT_S = 3000.0
 StoreOf = Callable[[str], RuntimeStore]
 """The store of a data bucket's name."""
@@ -33,7 +33,8 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
     verify.add_argument("--full", action="store_true", help="read every byte, not only the libraries'")
     for each in (build, verify):
         each.add_argument("--preset", choices=tuple(RUNTIMES), default=NEWEST, help=f"default: {NEWEST}")
-        each.add_argument("--folder", type=Path, default=FOLDER, help=f"default: {FOLDER}")
+        usual = "default: on the instance store, else /opt/nightshift/runtimes"
+        each.add_argument("--folder", type=Path, help=usual)
 
 
 def main(given: argparse.Namespace, store_of: StoreOf | None = None) -> int:
@@ -48,7 +49,7 @@ def main(given: argparse.Namespace, store_of: StoreOf | None = None) -> int:
 
 
 def _build(given: argparse.Namespace, store: RuntimeStore | None) -> int:
-    place = RuntimePlace(given.folder.absolute(), flush="now")
+    place = RuntimePlace(given.folder or runtimes_folder(), flush="now")
     made = ensure(given.preset, platform.machine(), place, store, _say, lambda: None)
     print(made.python)
     return 0
@@ -56,7 +57,8 @@ def _build(given: argparse.Namespace, store: RuntimeStore | None) -> int:
 
 def _verify(given: argparse.Namespace) -> int:
     wanted = preset(given.preset, platform.machine())
-    folders = Folders(given.folder.absolute(), given.folder.absolute(), wanted.id)
+    root = (given.folder or runtimes_folder()).resolve()
+    folders = Folders(root, root, wanted.id)
     if not folders.tree.exists():
         remedy = "`python -m bootstrap runtime build` makes it"
         raise RuntimeProblem(f"{wanted.name} in {folders.tree}", "nothing", remedy)

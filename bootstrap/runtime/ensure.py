@@ -74,13 +74,14 @@ def ensure_preset(
 ) -> Installed:
     """`ensure` for a preset that isn't in the catalog."""
     _same_machine(wanted)
-    folders = Folders(place.folder, place.scratch or place.folder, wanted.id)
 
     def told(text: str) -> None:
         say(f"runtime {wanted.name}: {text}")
 
     try:
         place.folder.mkdir(parents=True, exist_ok=True)
+        root = place.folder.resolve()
+        folders = Folders(root, place.scratch.resolve() if place.scratch else root, wanted.id)
         with exclusive(folders.lock, place.wait_s, told, heartbeat) as held:
             tools = Tools(store, told, heartbeat, (held,))
             obtaining = Obtaining(wanted, folders, Limits(place.build_s, place.patience_s), tools)

@@ -132,7 +132,8 @@ class Obtaining:
             return unpack(pieces, self.folders.work / "tree", self.wanted.id, room, progress)
 
     def _build(self) -> Seal:
-        check_room(self.folders.root, self.wanted.room + _SPARE)
+        for folder in (self.folders.root, self.folders.spare):
+            check_room(folder, self.wanted.room + _SPARE)
         self.tools.say(f"building it from {self.wanted.lock.count('==')} locked packages")
         site = Site(
             work=self.folders.work,

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import re
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -10,7 +14,7 @@ import pytest
 from bootstrap.artifact import OWN
 from bootstrap.runtime.presets import LOCKS, PYTHONS, UV, UV_LOCK, arches, lock_file, locks, pins, preset
 from bootstrap.runtime.problem import RuntimeProblem
-from bootstrap.runtime.relock import wanted
+from bootstrap.runtime.relock import files, wanted
 from nightshift.catalog.runtimes import NEWEST, RUNTIMES
 
 ROOT = Path(__file__).parents[3]
@@ -96,3 +100,29 @@ def test_what_cannot_be_had_is_said_with_a_way_out(name: str, machine: str, says
     with pytest.raises(RuntimeProblem, match=re.escape(says)) as caught:
         preset(name, machine)
     assert caught.value.remedy
+
+
+def test_architectures_share_a_lock_where_they_agree_and_have_their_own_where_not() -> None:
+    assert files({"x86_64": "a", "arm64": "a"}, "some") == {"some.txt": "a"}
+    assert files({"x86_64": "a"}, "some") == {"some.txt": "a"}
+    assert files({"x86_64": "a", "arm64": "b"}, "some") == {"some-x86_64.txt": "a", "some-arm64.txt": "b"}
+
+
+@pytest.mark.node
+def test_the_pinned_uv_knows_the_pinned_pythons() -> None:
+    uv = shutil.which("uv", path=f"{Path(sys.executable).parent}:{os.environ['PATH']}")
+    assert uv
+    asked = [
+        uv,
+        "python",
+        "list",
+        "--offline",
+        "--only-downloads",
+        "--all-versions",
+        "--all-arches",
+    ]
+    told = subprocess.run(asked, check=True, capture_output=True, text=True).stdout
+    names = {line.split()[0] for line in told.splitlines()}
+    machines = {"x86_64": "x86_64", "arm64": "aarch64"}
+    for name, arch in EACH:
+        assert f"cpython-{preset(name, arch).python}-linux-{machines[arch]}-gnu" in names
