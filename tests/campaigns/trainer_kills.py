@@ -3,8 +3,8 @@
     python tests/campaigns/trainer_kills.py [--rounds 5] [--seed 0] [--worlds 2,1,2]
 
 Real ranks over gloo, forked from one process that has torch loaded, in deterministic mode. Per round: one run
-of equal worlds, killed twice, whose losses must be bit-equal to the unbroken run's; one whose world changes at
-each kill, whose losses must agree closely (a sum over two ranks isn't rounded as a sum over one). Exit 1
+of equal worlds, killed twice, whose losses must be bit-equal to the unbroken run's; one whose world changes
+at each kill, whose losses must agree closely (a sum over two ranks isn't rounded as over one). Exit 1
 otherwise.
 """
 
