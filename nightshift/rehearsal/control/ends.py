@@ -17,7 +17,7 @@ def terminate(site: Site, group: GroupState, node: Node, why: str) -> None:
     site.note_sizes(group)
     hook = group.hook("terminating")
     if hook is None:
-        kill(site, group, node, "killed", f"{why}, and no hook held it")
+        kill(site, group, node, "killed", f"{why}, and no hook held it", planned=True)
         return
     hooks.hold(site, group, node, hook, _unanswered)
     if node.drained or not node.draining:
@@ -115,8 +115,11 @@ def _noticed(site: Site, group: GroupState, node: Node) -> None:
     drain(site, group, node, NOTICE_S - LOOK_S, planned=False)
 
 
-def kill(site: Site, group: GroupState, node: Node, how: Ending, why: str) -> None:
-    """It is gone from one second to the next; Auto Scaling sees it after a while."""
+def kill(site: Site, group: GroupState, node: Node, how: Ending, why: str, *, planned: bool = False) -> None:
+    """It is gone from one second to the next; Auto Scaling sees it after a while.
+
+    `planned`: the group wanted it to go, and nothing kept it from draining.
+    """
     if node.where == "gone":
         return
     if node.on_cut is not None:
@@ -124,7 +127,7 @@ def kill(site: Site, group: GroupState, node: Node, how: Ending, why: str) -> No
         node.on_cut()
     elif not node.draining:
         node.enter("train" if node.ready_at is not None else "boot", site.now)
-        jobs.account(site, group, node, jobs.stop(site, group, node), None, planned=False)
+        jobs.account(site, group, node, jobs.stop(site, group, node), None, planned=planned)
     end(site, group, node, how, why)
     seen = TIMINGS["health"].draw(site.seed, "health", node.id)
     site.queue.after(seen, site.settle, site, group)
@@ -132,7 +135,8 @@ def kill(site: Site, group: GroupState, node: Node, how: Ending, why: str) -> No
 
 def _unanswered(site: Site, group: GroupState, node: Node, hook: Hook) -> None:
     """For a terminating hook both results end the node."""
-    kill(site, group, node, "killed", f"{node.why}; no word within the {hook.name} hook's time")
+    why = f"{node.why}; no word within the {hook.name} hook's time"
+    kill(site, group, node, "killed", why, planned=not node.ailing(site.now) and node.ails == {})
 
 
 def end(site: Site, group: GroupState, node: Node, how: Ending, why: str) -> None:
