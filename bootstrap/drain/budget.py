@@ -9,8 +9,9 @@ from dataclasses import dataclass, replace
 
 from bootstrap.storage.place import Waits
 
-STOP_S = 100.0
-"""Of systemd's TimeoutStopSec=110 (start/install.py): what a stopped unit's drain may take."""
+STOP_S = 95.0
+"""Of systemd's TimeoutStopSec=110 (start/install.py): what a stopped unit's drain may take; then the log's
+last lines are sent."""
 LEAST_S = 5.0
 """A drain never plans with less, whatever the notice says: it does what it can until the power goes."""
 KEPT_SHARE, KEPT_MOST_S = 0.3, 150.0

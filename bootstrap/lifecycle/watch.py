@@ -99,7 +99,11 @@ class Watcher:
 
     def _run(self) -> None:
         while not self._stopped.wait(self._every_s):
-            self.look()
+            try:
+                self.look()
+            except Exception as error:
+                # A watcher that died would be a node that hears no notice.
+                self._unanswered(error)
 
     def look(self) -> None:
         """One look at all three. Spot first: it has the least time."""

@@ -125,8 +125,13 @@ class Stay:
             self._node.say(f"the run can't be marked as finished: {told.says}")
 
     def _tell_shift(self) -> None:
-        if self.job is not None:
+        """What can't be told changes when the job saves, not what it saves."""
+        if self.job is None:
+            return
+        try:
             self.job.set_shift(self._ends_at, AT_RISK_S if self._at_risk else None)
+        except OSError as error:
+            self._node.say(f"the job can't be told when its shift ends: {error}")
 
     def _chores(self) -> list[Chore]:
         chores = [Chore("the calendar", GUARD_S, self._guard), Chore("the run record", RUN_S, self._keep)]

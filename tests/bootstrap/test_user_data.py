@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from bootstrap.drain.budget import STOP_S
 from bootstrap.start import install as install_module
 from bootstrap.start.config import NodeConfig
 from bootstrap.start.install import GIVEN_UP, UNIT, install, unit_text
@@ -137,6 +138,10 @@ def test_the_unit_runs_on_every_boot_and_does_not_repeat_a_launch_given_up() -> 
     assert "ExecStart=/usr/bin/python3 -m bootstrap start --node /etc/nightshift/node.json" in text
     (stop_s,) = re.findall(r"TimeoutStopSec=(\d+)", text)
     assert int(stop_s) < 120, "a spot notice leaves two minutes"
+    assert int(stop_s) >= STOP_S + 10, "the drain of a stopped unit, and the log's last lines"
+    assert "KillMode=mixed" in text, "the agent ends the job itself"
+    assert "LimitNOFILE=524288" in text, "what collective.files asks for"
+    assert "LimitMEMLOCK=infinity" in text, "what efa.memlock asks for"
 
 
 def test_installing_writes_enables_and_starts_without_waiting_for_the_boot(tmp_path: Path) -> None:

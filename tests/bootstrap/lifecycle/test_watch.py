@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import email.message
 import io
+import time
 import urllib.error
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -130,6 +131,23 @@ def test_a_service_that_does_not_answer_is_said_once_and_is_no_notice(error: Exc
     assert len([each for each in watch.said if "doesn't answer" in each]) == 1
     watch.look(SPOT, None)
     assert watch.said[-1] == "the metadata service answers again"
+
+
+def test_a_watcher_that_meets_what_nobody_thought_of_goes_on() -> None:
+    watch = Watch()
+    watch.watcher._every_s = 0.005
+    watch.watcher.start()
+    watch.service.answers[SPOT] = KeyError("nobody thought of it")
+    end = time.monotonic() + 5
+    while not watch.said and time.monotonic() < end:
+        time.sleep(0.005)
+    watch.service.answers[SPOT] = None
+    watch.service.answers[STATE] = "Terminated"
+    while watch.inbox.cause is None and time.monotonic() < end:
+        time.sleep(0.005)
+    watch.watcher.stop()
+    assert "nobody thought of it" in watch.said[0]
+    assert watch.inbox.cause is not None
 
 
 def test_a_single_lost_answer_is_not_worth_a_word() -> None:

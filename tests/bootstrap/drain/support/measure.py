@@ -19,8 +19,8 @@ class Drained:
 
     `outcome`: the job's last word, durable when it appears. `unmounted`: the volume is in no mount table of
     the node. `gone`: the agent has ended, with `code`, or EC2 has ended the machine under it (-9), as it does
-    once the hook is told. `resumed` and `step`: of the checkpoint that this node went on from, and of its newest
-    one. `steps`: what the agent itself measured.
+    once the hook is told. `resumed`, `step`: of the checkpoint that this node went on from, and of its
+    newest one. `steps`: what the agent itself measured.
     """
 
     how: How
