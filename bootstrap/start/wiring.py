@@ -29,7 +29,9 @@ from bootstrap.runtime.ensure import RuntimePlace, ensure
 from bootstrap.runtime.holds import hold_packages
 from bootstrap.runtime.problem import RuntimeProblem
 from bootstrap.runtime.store import S3Store
+from bootstrap.runtime.where import runtimes_folder
 from bootstrap.start.attentive import Attentive
+from bootstrap.start.edges import NodeEdges
 from bootstrap.start.node import Node
 from bootstrap.start.rooms import Heartbeat, NamedCheck, NotReady
 from bootstrap.storage.attach import attach_all
@@ -65,16 +67,18 @@ class NodeRooms:
         ):
             if not step.done:
                 say(f"packages: {step.name}: {step.says}")
-        place = RuntimePlace(edges.runtimes, edges.runtime_scratch, edges.runtime_python)
         arch = _ARCHES.get(platform.machine(), platform.machine())
         store = S3Store(self._node.aws.client("s3"), self._manifest.data_bucket)
         try:
+            place = RuntimePlace(_runtimes(edges), edges.runtime_scratch, edges.runtime_python)
             return ensure(
                 self._manifest.runtime, arch, place, store, say, lambda: heartbeat("making the runtime ready")
             ).python
         except RuntimeProblem as error:
             finding = Finding("runtime.stands", False, error.expected, error.found, error.remedy)
             raise NotReady(finding) from error
+        except OSError as error:
+            raise NotReady(Finding("runtime.stands", False, "a folder for it", str(error), "")) from error
 
     def checks(self, python: Path, heartbeat: Heartbeat) -> Sequence[NamedCheck]:
         """Every readiness check in order, volumes among them."""
@@ -165,6 +169,11 @@ class NodeRooms:
         log = JobLog(RotatingFile(node.edges.logs / "job.log"), (group,))
         self._logs = [log, group]
         return log
+
+
+def _runtimes(edges: NodeEdges) -> Path:
+    """On the instance store where there is one, unless the root is put elsewhere. Raises OSError."""
+    return runtimes_folder(edges.machine) if edges.root == NodeEdges().root else edges.runtimes
 
 
 def _own_address() -> str:

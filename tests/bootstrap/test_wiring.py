@@ -19,6 +19,7 @@ from bootstrap.readiness.order import NAMES, RECORD, STORAGE
 from bootstrap.runtime.problem import RuntimeProblem
 from bootstrap.start import wiring
 from bootstrap.start.attentive import Attentive
+from bootstrap.start.edges import NodeEdges
 from bootstrap.start.rooms import NotReady
 from bootstrap.start.wiring import NodeRooms
 from bootstrap.storage.outcome import AttachReport, StorageError
@@ -77,6 +78,7 @@ def test_a_runtime_that_cannot_be_had_is_a_finding(node: Bench, monkeypatch: pyt
         raise RuntimeProblem("room for it", "1 GiB", "a larger root disk")
 
     monkeypatch.setattr(wiring, "hold_packages", lambda *_: ())
+    monkeypatch.setattr(wiring, "_runtimes", lambda _: Path("/runtimes"))
     monkeypatch.setattr(wiring, "ensure", ensure)
     with pytest.raises(NotReady) as caught:
         rooms(node).prepare(quiet)
@@ -94,9 +96,17 @@ def test_a_notice_while_the_runtime_is_made_is_no_failure_of_it(
 ) -> None:
     node.node.inbox.put(Notice("spot", "taken back"))
     monkeypatch.setattr(wiring, "hold_packages", lambda *_: ())
+    monkeypatch.setattr(wiring, "_runtimes", lambda _: Path("/runtimes"))
     monkeypatch.setattr(wiring, "ensure", lambda *given: given[-1]())
     with pytest.raises(Interrupted):
         rooms(node).prepare(lambda _says: node.node.inbox.check())
+
+
+def test_runtimes_lie_on_the_instance_store_or_where_the_root_is_put(tmp_path: Path) -> None:
+    assert wiring._runtimes(NodeEdges(root=tmp_path)) == tmp_path / "runtimes"
+    there = wiring._runtimes(NodeEdges(machine=tmp_path))
+    assert there == tmp_path / "opt/nightshift/runtimes"
+    assert there.is_dir()
 
 
 def test_a_job_without_a_volume_for_its_checkpoints_is_said_with_what_to_change(node: Bench) -> None:
