@@ -95,7 +95,7 @@ def main(arguments: list[str] | None = None) -> int:
                 problems += sum(len(each.problems) for each in found.values())
                 figures[part] = {name: asdict(each) for name, each in found.items()}
             else:
-                rounds = given.rounds if part == NEWEST else 1
+                rounds = given.rounds if part == NEWEST else 0
                 figures[part] = real(part, pythons[RUNTIMES[part].python], Path(where), rounds)
         given.out.write_text(json.dumps(figures, indent=1, sort_keys=True) + "\n", encoding="utf-8")
     return 1 if problems else 0

@@ -74,20 +74,24 @@ def by_pip(wanted: Preset, python: str, where: Path) -> float:
 
 
 def real(name: str, python: str, where: Path, rounds: int) -> Figures:
-    """One preset for real: built `rounds` times in turn with pip, packed, unpacked elsewhere, verified."""
+    """One preset for real: built, packed, unpacked elsewhere, verified; `rounds` times in turn with pip.
+
+    Without rounds it's built once, and not with pip.
+    """
     wanted = with_python(preset(name, os.uname().machine), python, where / "cpython")
     store, builds, pips = FolderStore(where / "bucket"), list[float](), list[float]()
     made: Installed | None = None
-    for number in range(rounds):
+    for number in range(max(1, rounds)):
         if made:
             shutil.rmtree(where / "built")
         place = RuntimePlace(where / "built")
-        keep = store if number == rounds - 1 else None
+        keep = store if number >= rounds - 1 else None
         made = ensure_preset(wanted, place, keep, say, lambda: None)
         builds.append(made.seconds["build"])
         say(f"built: {made.seconds}")
-        pips.append(by_pip(wanted, python, where / "pip"))
-        say(f"pip: {pips[-1]} s")
+        if rounds:
+            pips.append(by_pip(wanted, python, where / "pip"))
+            say(f"pip: {pips[-1]} s")
     assert made is not None
     seal = sealed_at(made.folder)
     figures: Figures = {

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from bootstrap.runtime import uv
-from bootstrap.runtime.build import environment
+from bootstrap.runtime.build import environment, reason
 from bootstrap.runtime.presets import UV
 from bootstrap.runtime.problem import RuntimeProblem, says_full
 from bootstrap.storage.commands import Ran
@@ -102,3 +102,27 @@ def test_mirrors_and_proxies_of_the_machine_reach_uv_and_python_s_own_settings_d
 def test_a_full_disk_is_known_by_what_a_command_says() -> None:
     assert says_full("error: failed to copy: No space left on device (os error 28)")
     assert not says_full("error: connection reset")
+
+
+@pytest.mark.parametrize(
+    ("err", "says"),
+    [
+        (
+            "Resolved 3 packages\n  × Failed to download `beta==1.0`\n  ├─▶ Hash mismatch for `beta==1.0`\n",
+            "× Failed to download `beta==1.0` / ├─▶ Hash mismatch for `beta==1.0`",
+        ),
+        (
+            "Downloading cpython\nerror: Failed to install cpython\n  Caused by: dns\n",
+            "error: Failed to install cpython / Caused by: dns",
+        ),
+        ("one\ntwo\n", "one / two"),
+        ("", "no output"),
+    ],
+)
+def test_of_what_uv_prints_the_trouble_is_told(err: str, says: str) -> None:
+    assert reason(Ran(1, "", err, 0.0)) == says
+
+
+def test_a_long_story_is_cut() -> None:
+    told = reason(Ran(1, "", "error: " + "x" * 5000 + "\n" + "line\n" * 50, 0.0))
+    assert len(told) <= 700

@@ -23,7 +23,6 @@ SPARED = {
     "lib2to3",
     "unittest",
     "pydoc_data",
-    "distutils",
     "asyncio",
     "xml",
     "xmlrpc",
