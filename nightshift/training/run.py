@@ -114,7 +114,14 @@ class Run:
     def ending(self) -> bool:
         """Collective, for long loops besides training: leave them when true; the next step's end saves."""
         drain = self._notice.seen() is not None
-        return agree(self.checkpoints.ranks.control, drain=drain, busy=False, due=False, step_s=0.0).drain
+        word = agree(self.checkpoints.ranks.control, drain=drain, busy=False, due=False, step_s=0.0)
+        if word.drain:
+            self._ask_at = 0
+        return word.drain
+
+    def note(self, event: str, **facts: object) -> None:
+        """One line for people and the node's agent, from the first process of each node."""
+        self._journal.note(event, **facts)
 
     def _end_step(self) -> None:
         self.step += 1

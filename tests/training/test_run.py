@@ -183,6 +183,56 @@ def test_before_the_shift_ends_a_save_comes_without_a_notice(tmp_path: Path, job
     assert (far, near) == (1, 1 + 1 + 1), "only the last step, then besides one inside the guard"
 
 
+def test_a_notice_heard_aside_of_training_is_followed_at_the_steps_end(tmp_path: Path, job: Path) -> None:
+    run = run_of(tmp_path / "ck", steps=200)
+    run._clock.step_s = 0.001  # fast steps: the ranks ask each other seldom
+
+    def evaluate(run: Run) -> None:
+        if run.step == 4:
+            (job / "drain").touch()
+            assert run.ending()
+
+    with pytest.raises(Drained):
+        train(run, evaluate)
+    assert outcome(job)["step"] == 5
+
+
+def test_a_state_that_is_no_good_is_not_saved(tmp_path: Path, job: Path) -> None:
+    def refuse() -> None:
+        raise TrainingError("the weights are nan")
+
+    run = run_of(tmp_path / "ck", before_save=refuse)
+    with pytest.raises(TrainingError, match="nan"):
+        train(run)
+    assert list((tmp_path / "ck").glob("*step-*")) == []
+
+
+def test_the_last_words_come_when_the_step_is_saved_and_before_the_outcome(tmp_path: Path, job: Path) -> None:
+    said: list[object] = []
+
+    def speak() -> None:
+        said.append(((tmp_path / "ck" / "step-000006").is_dir(), (job / "outcome.json").exists()))
+        run.note("shift", achieved="much")
+        raise RuntimeError("no more")
+
+    run = run_of(tmp_path / "ck", last_words=speak)
+    train(run)
+    assert said == [(True, False)]
+    events = [json.loads(line) for line in (job / "events.jsonl").read_text().splitlines()]
+    assert [one["event"] for one in events] == ["saved", "shift", "last-words-failed", "finished"]
+    assert outcome(job)["outcome"] == "finished"
+
+
+def test_a_runs_time_is_accounted_for(tmp_path: Path) -> None:
+    run = run_of(tmp_path, save_every_steps=2)
+    train(run, lambda _run: time.sleep(0.01))
+    ledger = run.ledger
+    assert ledger.steps == 6
+    assert ledger.saving_s > 0
+    parts = ledger.restart_s + ledger.input_s + ledger.saving_s + ledger.agreeing_s + ledger.training_s
+    assert parts == pytest.approx(ledger.total_s, rel=0.05)
+
+
 def test_progress_is_told(tmp_path: Path, job: Path) -> None:
     train(run_of(tmp_path / "ck"))
     said = json.loads((job / "progress.json").read_text())

@@ -21,6 +21,7 @@ from nightshift.training.trainer.summary import Achieved
 from nightshift.training.trainer.watch import LossWatch
 from nightshift.training.trainer.work import utilisation
 
+GRAPHED = ("reduce-overhead", "max-autotune")  # what such a model returned is overwritten by its next call
 CACHE_AFTER_STEPS = 3  # by then a step has been compiled
 
 
@@ -47,6 +48,8 @@ class Engine:
         """Add one micro-batch's gradients; ranks exchange them at the step's last. The loss's part."""
         images = images.to(self.place.device, non_blocking=True)
         labels = labels.to(self.place.device, non_blocking=True)
+        if self.options.compile in GRAPHED:
+            torch.compiler.cudagraph_mark_step_begin()
         waits = not last and isinstance(self.model, DistributedDataParallel)
         with self.model.no_sync() if waits else nullcontext():  # type: ignore[operator]
             with self.precision.autocast():

@@ -18,7 +18,7 @@ from nightshift.training.errors import TrainingError
 from nightshift.training.given import checkpoint_folder
 from nightshift.training.job import Outcome
 from nightshift.training.journal import Journal
-from nightshift.training.loader import Loader
+from nightshift.training.loader import Loader, divide
 from nightshift.training.mirror import Copies
 from nightshift.training.run import Drained, Run
 from nightshift.training.trainer import memory, models, work
@@ -63,9 +63,8 @@ def train(options: Options, place: Place) -> None:
     """One launch."""
     folder = checkpoint_folder(options.folder)
     side = models.side_of(options.model, options.side)
-    data = _checked(options, side)
-    journal = Journal(None, speaks=place.leads)
-    keep_kernels = _kernels(options, place, folder, journal)
+    data = _checked(options, side, place.world)
+    keep_kernels = _kernels(options, place, folder)
     loader = Loader(
         data.training,
         batch=options.batch,
@@ -73,7 +72,6 @@ def train(options: Options, place: Place) -> None:
         seed=options.seed,
         workers=options.workers,
     )
-    share = loader.share
     total = loader.steps(options.training_epochs) if options.training_epochs else options.steps or 0
     engine = _engine(options, place, side, data.classes, total)
     watch = LossWatch()
@@ -92,28 +90,38 @@ def train(options: Options, place: Place) -> None:
         mirror=_mirror(options),
         about=_about(options),
         before_save=watch.settle,
-        last_words=lambda: journal.note("shift", achieved=spoken[0]()),
+        last_words=lambda: run.note("shift", achieved=spoken[0]()),
     )
     records = Records(
         records_folder(folder) if place.leads else None,
-        journal,
+        Journal(None, speaks=place.leads),
         step=run.step,
         tensorboard=options.tensorboard,
     )
     evaluation = None
     if data.evaluation is not None:
-        evaluation = Evaluation(data.evaluation, place, engine.precision, share.micro, options.workers)
+        evaluation = Evaluation(data.evaluation, place, engine.precision, loader.share.micro, options.workers)
     flops = work.training_flops(options.model, side=side, classes=data.classes) if place.leads else 0
     loop = Loop(engine, run, evaluation, records, flops, keep_kernels, watch, Sampler(place.device))
     spoken.append(loop.speak)
     loop.go()
 
 
-def _checked(options: Options, side: int) -> Data:
-    wrong = models.side_fault(options.model, options.side)
+def _checked(options: Options, side: int, world: int) -> Data:
+    """TrainingError with all that is wrong."""
+    wrong = [fault] if (fault := models.side_fault(options.model, options.side)) else []
+    found = []
+    for check in (
+        lambda: divide(options.batch, world, options.micro_batch),
+        lambda: found.append(find_data(options, side)),
+    ):
+        try:
+            check()
+        except TrainingError as error:
+            wrong += error.problems
     if wrong:
-        raise TrainingError(wrong)
-    return find_data(options, side)
+        raise TrainingError(*wrong)
+    return found[0]
 
 
 def _engine(options: Options, place: Place, side: int, classes: int, total: int) -> Engine:
@@ -135,10 +143,11 @@ def _engine(options: Options, place: Place, side: int, classes: int, total: int)
     return Engine(model, optimizer, scheduler, precision.scaler(), place, precision, options)
 
 
-def _kernels(options: Options, place: Place, folder: Path, journal: Journal) -> Callable[[], None]:
+def _kernels(options: Options, place: Place, folder: Path) -> Callable[[], None]:
     """Take what earlier shifts compiled. Returns what keeps what this one compiles."""
     if options.compile == "off":
         return lambda: None
+    journal = Journal(None, speaks=place.local_rank == 0)
     cache = CompileCache.at(options.compile_cache or folder.parent / "compile-cache")
     first = place.local_rank == 0
     if first:

@@ -153,6 +153,7 @@ def test_a_folder_of_images_is_learnt(tmp_path: Path) -> None:
     [
         (["--batch=0"], "--batch: given '0'"),
         (["--data=/nowhere"], "no folder train"),
+        (["--data=/nowhere", "--side=33"], "multiple of 8"),
         (["--side=33"], "multiple of 8"),
         (["--mirror=ftp://x", "--steps=1"], "expected s3://bucket"),
     ],
