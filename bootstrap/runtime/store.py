@@ -13,6 +13,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 PART = 32 << 20
 """Bytes; 10,000 parts (S3's limit) hold 312 GiB."""
 SENDERS = 4
+_OF_PART = ("ETag", "ChecksumCRC32", "ChecksumCRC32C", "ChecksumCRC64NVME", "ChecksumSHA1", "ChecksumSHA256")
 
 
 class StoreError(OSError):
@@ -92,8 +93,9 @@ class S3Store:
                 yield from pool.map(lambda each: self._send(where, *each), batch)
 
     def _send(self, where: dict[str, str], number: int, data: bytes) -> dict[str, object]:
+        """botocore adds a checksum to each part; S3 wants it again when the upload is completed."""
         answer = self._call("upload_part", **where, PartNumber=number, Body=data)
-        return {"PartNumber": number, "ETag": answer["ETag"]}
+        return {"PartNumber": number, **{name: answer[name] for name in _OF_PART if name in answer}}
 
     def _abort(self, where: dict[str, str]) -> None:
         """What can't be aborted now, the bucket's lifecycle rule does."""

@@ -111,3 +111,14 @@ def test_a_refusal_says_what_was_asked(client: Any) -> None:
         S3Store(client, "elsewhere").find(KEY)
     with pytest.raises(StoreError, match="create_multipart_upload of runtimes/abc"):
         S3Store(client, "elsewhere").put(KEY, iter([b"x"]), Stored(1, "v"))
+
+
+def test_the_checksum_of_each_part_is_given_again_at_the_end(
+    store: S3Store, client: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sent, put = list[Any](), client.upload_part
+    monkeypatch.setattr(client, "upload_part", lambda **given: {**put(**given), "ChecksumCRC32": "abc="})
+    monkeypatch.setattr(client, "complete_multipart_upload", lambda **given: sent.append(given))
+    assert store.put(KEY, iter([b"x" * PART, b"y"]), None)
+    parts = sent[0]["MultipartUpload"]["Parts"]
+    assert [(each["PartNumber"], each["ChecksumCRC32"]) for each in parts] == [(1, "abc="), (2, "abc=")]
