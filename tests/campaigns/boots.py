@@ -1,4 +1,4 @@
-"""Boots of a deployed site from an empty root, with every call failing in turn: `python -m tests.campaigns.boots`.
+"""Boots of a deployed site from an empty root, with everything failing in turn.
 
 Real bash runs the user data of a launch template, real processes the agent; the machine is a recorded one.
 """

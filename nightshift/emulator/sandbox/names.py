@@ -12,13 +12,26 @@ _RESOLV = "nameserver 127.0.0.1\noptions timeout:1 attempts:1\n"
 
 @dataclass(frozen=True)
 class Port:
-    """A node's place on the network: cable, address, gateway; `ip` runs on the hub, `plug` lays the cable."""
+    """A node's place on the network. `ip` runs the `ip` command on the hub's side."""
 
-    name: str
+    number: int
     address: str
     gateway: str
     ip: Callable[..., None]
-    plug: Callable[[Port, int], None]
+
+    @property
+    def mac(self) -> str:
+        """The same at each boot, so that neighbours find it at once."""
+        return f"02:4e:53:00:00:{self.number:02x}"
+
+    def plug(self, pid: int, boot: int) -> str:
+        """Lay a cable from the bridge to eth0 of the network of `pid`; its name on the hub. A killed node's
+        cable takes a while to go, so each boot has its own."""
+        name = f"n{self.number}b{boot}"
+        peer = ("peer", "name", "eth0", "address", self.mac, "netns", str(pid))
+        self.ip("link", "add", name, "type", "veth", *peer)
+        self.ip("link", "set", name, "master", "br0", "up")
+        return name
 
 
 def host_name(address: str) -> str:

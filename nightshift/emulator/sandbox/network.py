@@ -68,6 +68,7 @@ class Network:
         self._cloud = cloud
         self._exit = ExitStack()
         self._nodes: list[Node] = []
+        self._made = 0
         self._lock = threading.Lock()
         self.folder = Path()
         self._hub = 0
@@ -153,19 +154,16 @@ class Network:
         """On a free port. Raises SandboxError."""
         if self.find(identity.instance_id) is not None:
             raise SandboxError(f"{identity.instance_id} is there already; `start` boots a killed node again")
-        taken = {each.port.name for each in self._nodes}
-        number = next((each for each in range(10, 10 + MOST_NODES) if f"n{each}" not in taken), None)
+        taken = {each.port.number for each in self._nodes}
+        number = next((each for each in range(10, 10 + MOST_NODES) if each not in taken), None)
         if number is None:
             raise SandboxError(f"a sandbox has at most {MOST_NODES} nodes")
-        port = Port(f"n{number}", f"{SUBNET}.{number}", GATEWAY, self.ip, self._plugged)
-        made = Node(self.folder, identity, port, (*self.share, *share), disk_mib, self.gateway)
+        port = Port(number, f"{SUBNET}.{number}", GATEWAY, self.ip)
+        self._made += 1
+        folder = self.folder / f"node-{self._made}"
+        made = Node(folder, identity, port, (*self.share, *share), disk_mib, self.gateway)
         self._nodes.append(made)
         return made
-
-    def _plugged(self, port: Port, pid: int) -> None:
-        """A cable from the bridge to the node's eth0."""
-        self.ip("link", "add", port.name, "type", "veth", "peer", "name", "eth0", "netns", str(pid))
-        self.ip("link", "set", port.name, "master", "br0", "up")
 
 
 def _hold(stack: ExitStack) -> int:

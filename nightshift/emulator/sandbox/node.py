@@ -55,7 +55,7 @@ class Node:
     ) -> None:
         self.identity = identity.at(port.address)
         self.port, self.share, self.disk_mib = port, share, disk_mib
-        self.folder = folder / identity.instance_id
+        self.folder = folder
         self.slots = Slots(self.folder)
         for part in ("disk", "journal"):
             (self.folder / part).mkdir()
@@ -67,7 +67,7 @@ class Node:
         self.imds.follow = gateway.target_of if gateway else None
         self._init: subprocess.Popen[bytes] | None = None
         self._relay: Relay | None = None
-        self._pid = 0
+        self._pid, self._boots, self._cable = 0, 0, ""
         self._children: list[subprocess.Popen[Any]] = []
 
     @property
@@ -105,7 +105,7 @@ class Node:
     @property
     def group(self) -> Path | None:
         """Its control group as seen from here; inside it's the root of /sys/fs/cgroup. None: no version 2."""
-        return make_group(f"{self.folder.parent.name}/{self.id}")
+        return make_group(f"{self.folder.parent.name}/{self.folder.name}")
 
     def _plan(self) -> dict[str, Any]:
         return {
@@ -175,7 +175,8 @@ class Node:
         return str(self.group / "cgroup.procs") if self.group is not None else ""
 
     def _connect(self) -> None:
-        self.port.plug(self.port, self._pid)
+        self._boots += 1
+        self._cable = self.port.plug(self._pid, self._boots)
         for command in (
             f"addr add {self.ip}/24 dev eth0",
             "addr add 169.254.169.254/32 dev lo",
@@ -273,11 +274,11 @@ class Node:
 
     def cut(self) -> None:
         """Its cable is pulled: it and its neighbours are alive, and don't hear of each other."""
-        self.port.ip("link", "set", self.port.name, "down")
+        self.port.ip("link", "set", self._cable, "down")
 
     def heal(self) -> None:
         """The cable is back."""
-        self.port.ip("link", "set", self.port.name, "up")
+        self.port.ip("link", "set", self._cable, "up")
 
     def path(self, inside: str | Path) -> Path:
         """Where this machine sees a file of the running node. Raises NodeError when it's down."""

@@ -88,3 +88,19 @@ def test_a_fault_without_an_end_lasts_until_it_is_cleared() -> None:
 )
 def test_metadata_is_a_tree(path: str, text: bytes | None) -> None:
     assert _listed({"a/b/x": "1", "a/c": "2", "a/d": None}, path) == text
+
+
+def test_a_fault_wakes_with_a_step_lasts_and_spares(monkeypatch: pytest.MonkeyPatch) -> None:
+    faults, now = Faults(), [100.0]
+    monkeypatch.setattr("nightshift.emulator.sandbox.faults.time.monotonic", lambda: now[0])
+    faults.add("*", "reset", after="b*", lasting=5).spares = "c"
+    assert [faults.take(step) is not None for step in ("a", "b1", "c", "a")] == [False, True, False, True]
+    now[0] += 6
+    assert faults.take("a") is None
+
+
+def test_the_first_fault_that_matches_befalls_a_step() -> None:
+    faults = Faults()
+    once = faults.add("a", "error", times=1)
+    always = faults.add("*", "hang")
+    assert [faults.take("a"), faults.take("a"), faults.take("b")] == [once, always, always]

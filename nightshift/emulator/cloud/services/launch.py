@@ -5,12 +5,13 @@ moto launches the default version and drops profile, metadata options, interface
 from __future__ import annotations
 
 import math
-from copy import deepcopy
+from copy import copy, deepcopy
 from dataclasses import dataclass
 from typing import Any
 
 from moto.autoscaling.models import ASG_NAME_TAG, InstanceState
 from moto.core.types import Base64EncodedString
+from moto.ec2.models.instances import Instance
 
 from nightshift.emulator.cloud.call import AwsError
 from nightshift.emulator.cloud.services.backends import spec_tags, tag_map
@@ -221,8 +222,23 @@ def _launched_from(state: InstanceState) -> dict[str, Any] | None:
     return vars(state).get("launched_from")
 
 
+_moto_terminate = Instance.terminate
+
+
+def _terminate(self: Any) -> Any:
+    if self.state == "terminated":
+        return copy(self._state)
+    return _moto_terminate(self)
+
+
 HANDLERS: Handlers = {}
 PATCHES = (
+    Patch(
+        Instance,
+        "terminate",
+        _terminate,
+        "moto fails to terminate an instance a second time; AWS answers as the first time",
+    ),
     Patch(
         InstanceState,
         "launch_template",

@@ -6,10 +6,12 @@ import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
+from bootstrap.readiness.commands import Answer
 from infra.artifacts import manifest_key
 from nightshift.emulator.sandbox.faults import How
+from nightshift.emulator.sandbox.machines.answers import files
 from nightshift.emulator.sandbox.machines.description import Machine
-from tests.bootstrap.readiness.support.faults import TABLE
+from tests.bootstrap.readiness.support.faults import GONE, TABLE
 from tests.emulator.sandbox.support.lane import AGENT, CLOUD_INIT, KIND, RUNTIME, Boot, Outcome, Scenario
 from tests.emulator.sandbox.support.site import GROUP
 
@@ -201,9 +203,11 @@ def other_scenarios() -> Iterator[Scenario]:
     """What is fetched is wrong, the image lacks something, the disk is full."""
 
     def artifact(change: Callable[[bytes], bytes]) -> Callable[[Boot], None]:
-        return lambda boot: boot.site.put(
-            boot.site.artifact.key, change(boot.site.artifact.path.read_bytes())
-        )
+        def arrange(boot: Boot) -> None:
+            made = boot.site.artifact
+            boot.site.put(made.key, change(made.path.read_bytes()))
+
+        return arrange
 
     def manifest(text: bytes) -> Callable[[Boot], None]:
         return lambda boot: boot.site.put(manifest_key(GROUP), text)
@@ -220,7 +224,7 @@ def other_scenarios() -> Iterator[Scenario]:
         "no Python of 3.10": _wrong(_old_python, "no Python of 3.10"),
         "systemctl fails": _wrong(_failing_systemctl, "installing the agent failed"),
     }
-    for size, what in ((1, "nothing fits"), (12, "half of the agent fits")):
+    for size, what in ((1, "nothing fits"), (6, "half of the agent fits")):
         full = _wrong(lambda _boot: None, "", "abandoned", "off")
         cases[f"disk full: {what}"] = replace(full, disk_mib=size)
     for name, scenario in cases.items():
@@ -232,9 +236,27 @@ def machine_scenarios() -> Iterator[Scenario]:
     base = Machine(kind=KIND, nodes=1, efa=False, runtime=RUNTIME)
     for fault in TABLE:
         if fault.on(base):
-            machine = fault.change(base)
-            name = f"machine: {fault.name}"
-            yield Scenario(name, "machine", ("abandoned",), says=fault.check, machine=machine, limit_s=120)
+            machine = _without(fault.change(base), GONE.get(fault.name, ()))
+            limit_s = 720.0 if _hangs(machine) else 120.0
+            yield Scenario(
+                f"machine: {fault.name}",
+                "machine",
+                ("abandoned",),
+                says=fault.check,
+                machine=machine,
+                limit_s=limit_s,
+            )
+
+
+def _without(machine: Machine, folders: tuple[str, ...]) -> Machine:
+    gone = {name: None for name in files(machine) if name.startswith(tuple(f"{each}/" for each in folders))}
+    return replace(machine, files={**machine.files, **gone}) if folders else machine
+
+
+def _hangs(machine: Machine) -> bool:
+    """Whether a command of it never answers: its own deadline is waited for."""
+    given = [[each] if isinstance(each, Answer) else each for each in machine.changed.values()]
+    return any(answer.late for answers in given for answer in answers)
 
 
 HEALTHY = Scenario("healthy, rebooted, drained", "healthy", ("ready",), again=True)
