@@ -16,6 +16,13 @@ ROOMS = {
     "nightshift.records": {"nightshift.plan"},
     "nightshift.settings": {"nightshift.catalog", "nightshift.plan"},
     "nightshift.training": set(),
+    "nightshift.training.images": {"nightshift.training"},
+    "nightshift.training.s3": {"nightshift.training"},
+    "nightshift.training.trainer": {
+        "nightshift.training",
+        "nightshift.training.images",
+        "nightshift.training.s3",
+    },
     "bootstrap": {"nightshift.catalog", "nightshift.plan", "nightshift.records"},
     "infra": {
         "nightshift.catalog",
@@ -65,8 +72,11 @@ STANDARD_LIBRARY_ONLY = {
 FOREIGN = {
     "nightshift.settings": {"pydantic", "pydantic_core", "yaml"},
     "nightshift.training": {"torch"},
+    "nightshift.training.images": {"torch", "PIL"},
+    "nightshift.training.s3": {"boto3", "botocore"},
+    "nightshift.training.trainer": {"torch", "torchvision"},
     "nightshift.cli": {"boto3", "botocore", "pydantic", "yaml"},
-    "nightshift.rehearsal": {"boto3", "botocore", "cronsim", "pydantic"},
+    "nightshift.rehearsal": {"boto3", "botocore", "cronsim", "jinja2", "markupsafe", "pydantic"},
     "bootstrap": {"boto3", "botocore"},
 }
 
