@@ -55,13 +55,17 @@ class CgroupCage:
         return sorted(set(found))
 
     def kill(self, limit_s: float) -> list[int]:
+        """Until it can be taken away: what is forked elsewhere may only be on its way into it."""
         until = time.monotonic() + limit_s
-        while self._populated():
-            self._kill_once()
-            if time.monotonic() > until:
-                return self.pids()
-            time.sleep(_TICK_S)
-        self._remove()
+        while self.path.exists():
+            if self._populated():
+                self._kill_once()
+            else:
+                self._remove()
+            if self.path.exists():
+                if time.monotonic() > until:
+                    return self.pids()
+                time.sleep(_TICK_S)
         return []
 
     def cpu_s(self) -> float | None:
@@ -166,10 +170,9 @@ def _kill(pid: int) -> None:
 class Cages:
     """Makes a cage for each launch, and knows all that earlier ones left."""
 
-    def __init__(self, whole: Cage, make: Callable[[str], Cage], kind: str) -> None:
+    def __init__(self, whole: Cage, make: Callable[[str], Cage]) -> None:
         self.whole = whole
         self._make = make
-        self.kind = kind
         self._made = 0
 
     def new(self) -> Cage:
@@ -183,9 +186,9 @@ def cages(given: Path | None, job: Path) -> Cages:
     root = given or own_cgroup()
     whole = root / f"job{str(job).replace('/', '-')}" if root else None
     if whole is not None and _can_make(whole):
-        return Cages(CgroupCage(whole), lambda name: _made(whole / name), "cgroup")
+        return Cages(CgroupCage(whole), lambda name: _made(whole / name))
     mark = str(job)
-    return Cages(MarkedCage(mark), lambda name: MarkedCage(f"{mark}/{name}"), "mark")
+    return Cages(MarkedCage(mark), lambda name: MarkedCage(f"{mark}/{name}"))
 
 
 def _made(path: Path) -> CgroupCage:

@@ -20,12 +20,13 @@ class Waits:
     """Seconds; `restarts` is a number: launches in a row that reach no new step before the run is given up.
 
     A record older than `lease_s` is a lost node's. `gather_s`: how long the first generation of a shift
-    waits for all nodes (None: the group's boot time). `settle_s`: how long a late node is waited for to be
-    followed by others. `mourn_s`: how long the rest of a lost generation may take to end by itself.
-    `join_s`, `start_s`, `stall_s`: all nodes in the rendezvous; the first step; any later one. `exit_s`: from
-    a job's last word to its end. `last_words_s`: from the end of a worker, or the word that it failed, until
-    torchrun isn't waited for any more, which takes up to ten seconds to see it. The second restart in a
-    row without a step waits `backoff_s`, each later one four times longer.
+    waits for all nodes (None: the group's boot time). `warm_s`: for how long a node lets its imports keep
+    it from being ready; `ready_s`: for how long others wait for it. `settle_s`: how long a late node is
+    waited for to be followed by others. `mourn_s`: how long the rest of a lost generation may take to end
+    by itself. `join_s`, `start_s`, `stall_s`: all nodes in the rendezvous; the first step; any later one.
+    `exit_s`: from a job's last word to its end. `last_words_s`: from the end of a worker, or the word that it
+    failed, until torchrun isn't waited for any more, which takes up to ten seconds to see it. The second
+    restart in a row without a step waits `backoff_s`, each later one four times longer.
     """
 
     poll_s: float = 1.0
@@ -35,6 +36,7 @@ class Waits:
     new_start_s: float = 600.0
     gather_s: float | None = None
     ready_s: float = 120.0
+    warm_s: float = 90.0
     settle_s: float = 10.0
     mourn_s: float = 5.0
     regroup_s: float = 180.0

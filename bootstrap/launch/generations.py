@@ -141,7 +141,8 @@ def _after_trouble(
 ) -> Lease:
     soft = bool(ended) and all(each.verdict == "drained" for each in ended)
     still = len(ended) < len(inside)
-    patience = group.waits.regroup_s if soft else group.waits.mourn_s
+    saving = soft and any(each.agreed for each in ended)
+    patience = group.waits.regroup_s if saving else group.waits.mourn_s
     if still and timers.trouble < patience:
         return lease
     after = _next(lease, best=_best(lease, inside))

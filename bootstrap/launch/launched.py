@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from bootstrap.launch.job_folder import JobFolder, Outcome, Progress
 from bootstrap.launch.torchrun import Torchrun
 from bootstrap.launch.watching import IDLE_SHARE, Life
-from bootstrap.launch.workers import alive, workers
+from bootstrap.launch.workers import alive
 
 _CPU_EVERY_S = 10.0
 
@@ -65,7 +65,7 @@ class Launch:
     def _count_workers(self, now: float) -> None:
         """torchrun sees a dead worker too, and takes its time; who keeps the contract leaves a word."""
         if len(self.workers) < self.gpus:
-            self.workers = tuple(workers(self.torchrun.cage.pids()))
+            self.workers = tuple(self.torchrun.workers())
         elif not all(alive(pid) for pid in self.workers):
             self.missing_at = now
 

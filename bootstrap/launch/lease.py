@@ -50,7 +50,8 @@ class Member:
     """One node's own word. `token` is new with each start of its agent.
 
     `ready`: nothing of the job runs here and all is prepared. `last`: the newest generation that was
-    launched here; `verdict`: how that one ended, None while it runs. `leaving`: it takes part no more.
+    launched here; `verdict`: how that one ended, None while it runs. `agreed`: the job itself said so, and
+    a job that drains does it on all nodes at the same step. `leaving`: it takes part no more.
     """
 
     instance: str
@@ -60,6 +61,7 @@ class Member:
     ready: bool = False
     last: int = 0
     verdict: Kind | None = None
+    agreed: bool = False
     reason: str = ""
     step: int | None = None
     checkpoint: str | None = None

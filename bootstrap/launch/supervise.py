@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from bootstrap.launch.cage import Cage, Cages
+from bootstrap.launch.cage import Cages, CgroupCage
 from bootstrap.launch.command import Rendezvous, Script, job_environment, torchrun_arguments
 from bootstrap.launch.coordination import Coordinator
 from bootstrap.launch.edges import Ended, JobEdges
@@ -16,9 +16,9 @@ from bootstrap.launch.job_folder import JobFolder, Progress
 from bootstrap.launch.launched import Launch
 from bootstrap.launch.lease import Lease
 from bootstrap.launch.logs import throw_away
-from bootstrap.launch.torchrun import Torchrun
+from bootstrap.launch.torchrun import Order, Server, Torchrun, cold
 from bootstrap.launch.watching import Verdict, judge, stuck
-from bootstrap.launch.workers import terminate, workers
+from bootstrap.launch.workers import terminate
 
 TICK_S = 0.2
 
@@ -63,12 +63,13 @@ class Supervisor:
         self._cages = cages
         self._group = coordinator
         self._say = say
+        self._listen = edges.log.listen if edges.log else throw_away
         self._lock = threading.Lock()
         self._launch: Launch | None = None
-        self._spare: Torchrun | None = None
-        self._warm = True
+        self._server: Server | None = None
+        self._warm = isinstance(cages.whole, CgroupCage)
         self._barren = 0
-        self._ready_at = 0.0
+        self._ready_at = edges.now()
         self._over_at: float | None = None
         self.asked: Asked | None = None
         self.newest: Progress | None = None
@@ -85,9 +86,10 @@ class Supervisor:
         self._group.tell(leaving=True, ready=False)
 
     def warm_up(self, plan: Plan) -> None:
-        """Have the next torchrun import while other things are done."""
-        if self._spare is None or self._spare.code is not None:
-            self._spare = self._start(plan)
+        """Have torch imported while other things are done."""
+        whole = self._cages.whole
+        if self._warm and isinstance(whole, CgroupCage) and not (self._server and self._server.alive):
+            self._server = Server(plan.python, plan.base, whole, self._cages.new(), self._listen)
 
     def turn(self, plan: Plan) -> Ended | None:
         """What there is to do now; how the job ended here, once it has."""
@@ -96,7 +98,7 @@ class Supervisor:
         if self.asked is not None:
             return Ended("drained", *self._at(), True, f"{self.asked.reason}: nothing ran")
         lease = self._group.lease
-        if not self._group.me.ready and self._edges.now() >= self._ready_at:
+        if not self._group.me.ready and self._may_begin():
             self._group.tell(ready=True)
         act = react(lease, self._group.me, 0) if lease else "wait"
         if lease is not None and act == "over":
@@ -105,19 +107,26 @@ class Supervisor:
             self._begin(lease, plan)
         return None
 
+    def _may_begin(self) -> bool:
+        """Others that train shouldn't stop and wait for this node's imports, unless these take long."""
+        if self._warm and not (self._server is not None and self._server.warm):
+            return self._edges.now() - self._ready_at > self._waits.warm_s
+        return self._edges.now() >= self._ready_at
+
     def close(self) -> list[int]:
         """End all that is left. The ids of what didn't go."""
         left = self._cages.whole.kill(self._waits.kill_s)
-        for each in (self._spare, self._launch.torchrun if self._launch else None):
-            if each is not None:
-                each.end(0)
-        self._spare = self._launch = None
+        if self._server is not None:
+            self._server.close()
+        self._server = self._launch = None
         return left
 
-    def _start(self, plan: Plan) -> Torchrun:
-        cage: Cage = self._cages.new()
-        listen = self._edges.log.listen if self._edges.log else throw_away
-        return Torchrun(plan.python, plan.base, cage, listen, warm=self._warm)
+    def _start(self, plan: Plan, order: Order) -> Torchrun:
+        cage = self._cages.new()
+        self.warm_up(plan)
+        if self._warm and self._server is not None and isinstance(cage, CgroupCage):
+            return self._server.begin(cage, order)
+        return cold(plan.python, plan.base, cage, self._listen, order)
 
     def _begin(self, lease: Lease, plan: Plan) -> None:
         me = self._group.me
@@ -136,18 +145,15 @@ class Supervisor:
             if self.asked is not None:
                 return
             self._folder.prepare()
-            self.warm_up(plan)
-            assert self._spare is not None
-            torchrun, self._spare = self._spare, None
+            torchrun = self._start(plan, Order(words, {**plan.secrets, **contract}, plan.folder))
             now = self._edges.now()
             self._launch = Launch(lease.generation, torchrun, plan.gpus, now, now, now)
-            torchrun.go(words, {**plan.secrets, **contract}, plan.folder)
         self._group.tell(ready=False, last=lease.generation, verdict=None, reason="")
         self._say(f"generation {lease.generation} launched here, node of {len(lease.members)}")
 
     def _watch(self, launch: Launch, plan: Plan) -> Ended | None:
         if launch.observe(self._folder, self._edges.now(), contract=self._contract()):
-            self._moved(launch, plan)
+            self._moved(launch)
         lease = self._group.lease
         act = react(lease, self._group.me, launch.generation) if lease else "wait"
         if lease is not None and act == "end":
@@ -163,9 +169,8 @@ class Supervisor:
             return None
         return self._after(self._conclude(launch, why), plan)
 
-    def _moved(self, launch: Launch, plan: Plan) -> None:
-        """A step was made: make the next launch ready; what was before counts no more against the run."""
-        self.warm_up(plan)
+    def _moved(self, launch: Launch) -> None:
+        """A step was made: what was before counts no more against the run."""
         self.newest, self._barren = launch.progress, 0
         if launch.progress is not None:
             self._group.tell(step=launch.progress.step, checkpoint=launch.progress.checkpoint)
@@ -181,7 +186,7 @@ class Supervisor:
             return
         if self._edges.now() - max(since, launch.began) >= self._waits.boot_term_s:
             launch.termed = True
-            found = workers(launch.torchrun.cage.pids())
+            found = launch.torchrun.workers()
             terminate(found)
             if not found:
                 launch.torchrun.end(self._waits.kill_s)
@@ -232,6 +237,7 @@ class Supervisor:
         self._group.tell(
             last=launch.generation,
             verdict=verdict.kind,
+            agreed=outcome is not None,
             reason=verdict.reason,
             step=step,
             checkpoint=checkpoint,
@@ -252,7 +258,7 @@ class Supervisor:
         pause = 0.0 if self._barren < 2 else self._waits.backoff_s * 4 ** (self._barren - 2)
         self._ready_at = self._edges.now() + pause
         self.warm_up(plan)
-        if not pause:
+        if self._may_begin():
             self._group.tell(ready=True)
         return None
 

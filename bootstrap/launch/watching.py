@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from bootstrap.launch.edges import Waits
 from bootstrap.launch.job_folder import Outcome
 from bootstrap.launch.lease import Kind
+from bootstrap.launch.torchrun import GONE
 
 IDLE_SHARE = 0.01
 """Of one core: less than this is no training, whatever kind of job it is."""
@@ -82,6 +83,8 @@ def _by_its_word(outcome: Outcome, asked: bool) -> Verdict:
 def _ending(code: int | None) -> str:
     if code is None:
         return "torchrun was ended"
+    if code == GONE:
+        return "the server that torchrun is forked from is gone"
     if code >= 0:
         return f"torchrun ended with code {code} and the job left no word"
     try:

@@ -1,4 +1,4 @@
-"""The job's worker processes among all that a launch started."""
+"""The job's worker processes among all that a launch started, and signals to them."""
 
 from __future__ import annotations
 
@@ -8,19 +8,22 @@ from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
+PROC = Path("/proc")
 
-def workers(pids: Iterable[int], proc: Path = Path("/proc")) -> list[int]:
-    """Those that torchrun gave a rank; their own children inherit it, so only the topmost count.
 
-    A forked worker's environment is that of the server it was forked from, so the parent tells there.
+def workers(torchrun: int, pids: Iterable[int], proc: Path = PROC) -> list[int]:
+    """torchrun's own children that have a rank, or those that were forked from the same server as it.
+
+    What the workers start themselves, such as loaders of data, are their children and no workers.
     """
-    found = set(pids)
-    parents = {pid: _parent(proc / str(pid)) for pid in found}
-    servers = {pid for pid in found if _is_server(proc / str(pid))}
-    ranked = {pid for pid in found if _has_rank(proc / str(pid))}
-    return sorted(
-        pid for pid in found if parents[pid] in servers or (pid in ranked and parents[pid] not in ranked)
-    )
+    server = parent(torchrun, proc)
+    found = []
+    for pid in pids:
+        above = parent(pid, proc)
+        mine = above == torchrun and _has_rank(proc / str(pid))
+        if pid != torchrun and (mine or (above == server and _is_server(proc / str(server)))):
+            found.append(pid)
+    return sorted(found)
 
 
 def terminate(pids: Iterable[int]) -> None:
@@ -30,19 +33,20 @@ def terminate(pids: Iterable[int]) -> None:
             os.kill(pid, signal.SIGTERM)
 
 
-def alive(pid: int, proc: Path = Path("/proc")) -> bool:
+def alive(pid: int, proc: Path = PROC) -> bool:
     """False also for what only waits to be reaped."""
-    try:
-        return (proc / str(pid) / "stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
-    except (OSError, IndexError):
-        return False
+    return (_stat(proc / str(pid)) or ["X"])[0] not in "ZX"
 
 
-def _parent(folder: Path) -> int:
-    try:
-        return int((folder / "stat").read_text().rpartition(")")[2].split()[1])
-    except (OSError, IndexError, ValueError):
-        return 0
+def parent(pid: int, proc: Path = PROC) -> int:
+    """Its id; 0 for a process that is gone."""
+    fields = _stat(proc / str(pid))
+    return int(fields[1]) if len(fields) > 1 else 0
+
+
+def _stat(folder: Path) -> list[str]:
+    """State, parent and so on (proc(5))."""
+    return _read(folder / "stat").rpartition(b")")[2].decode().split()
 
 
 def _is_server(folder: Path) -> bool:

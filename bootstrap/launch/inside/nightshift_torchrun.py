@@ -1,9 +1,11 @@
-"""Runs in the runtime's Python, without our packages: torchrun, imported ahead of the word to go.
+"""Runs in the runtime's Python, without our packages: torchrun, imported once for all of a job's launches.
 
-Reads one JSON object from standard input: `arguments` (torchrun's), `environment`, `folder`, `warm`. End of
-input without one: nothing to do. Warm: workers are forked from a server process that has imported torch,
-so that a restart costs no import; the script finds itself as `python script.py` would start it.
-This folder is on sys.path while torch is imported, so no other module may lie in it.
+`serve CAGE` reads orders, one JSON object a line, from standard input; each begins one torchrun, forked as
+its workers are from a server process that has imported torch, so that a restart costs no import. On file
+descriptor 3 it says `0 warm 0` once torch is there, `NUMBER pid PID` of each, and `NUMBER code CODE` when it
+has ended. The end of its input means that the node's agent is gone: then the whole cgroup CAGE is killed,
+this process with it. `once` reads one order and is torchrun. This folder is on sys.path while torch is
+imported: no other module may lie in it.
 """
 
 from __future__ import annotations
@@ -15,61 +17,102 @@ import os
 import runpy
 import sys
 from importlib import import_module
-from multiprocessing import forkserver
+from multiprocessing import connection
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any
 
-AHEAD = (
+AHEAD = [
     "torch",
+    "torch.distributed.run",
     "torch.distributed.checkpoint.state_dict",
-    "torch.distributed.elastic.multiprocessing",
     "torch.nn.parallel",
     "torch.optim",
     "torch.utils.data",
     "torch._dynamo",
-)
+]
+_STATUS = 3
+_WAY = ("_forkserver_address", "_forkserver_authkey")
+Order = dict[str, Any]
+"""`number`, `cage`, `arguments` (torchrun's), `environment`, `folder`."""
 
 
-def main() -> int:
-    """Exit code as torchrun's."""
-    warm = sys.argv[1:] == ["warm"]
-    if warm:
-        multiprocessing.set_forkserver_preload(list(AHEAD))
-        forkserver.ensure_running()
-    torchrun = import_module("torch.distributed.run")
-    text = sys.stdin.read()
-    if not text.strip():
-        return 0
-    order = json.loads(text)
+def once() -> None:
+    """torchrun as it is."""
+    order = json.loads(sys.stdin.readline())
     os.environ.update(order["environment"])
     os.chdir(order["folder"])
-    if warm:
-        _launch_warm(torchrun, order)
-    else:
-        torchrun.main(order["arguments"])
-    return 0
+    import_module("torch.distributed.run").main(order["arguments"])
 
 
-def _launch_warm(torchrun: Any, order: dict[str, Any]) -> None:
+def serve(cage: str) -> None:
+    """Until the agent goes."""
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(AHEAD)
+    _server().ensure_running()
+    way = {name: value for name, value in vars(_server()).items() if name in _WAY}
+    running: dict[BaseProcess, int] = {}
+    first = context.Process(target=nothing)
+    first.start()
+    running[first] = 0
+    orders = _Lines(sys.stdin.fileno())
+    while not orders.ended:
+        ready = connection.wait([orders.handle, *(process.sentinel for process in running)])
+        for process in [each for each in running if each.sentinel in ready]:
+            process.join()
+            number = running.pop(process)
+            said = f"{number} code {process.exitcode}" if number else "0 warm 0"
+            os.write(_STATUS, f"{said}\n".encode())
+        for line in orders.read() if orders.handle in ready else []:
+            order = json.loads(line)
+            process = context.Process(target=launch, args=(order, way))
+            process.start()
+            running[process] = order["number"]
+            os.write(_STATUS, f"{order['number']} pid {process.pid}\n".encode())
+    (Path(cage) / "cgroup.kill").write_text("1")
+
+
+def nothing() -> None:
+    """Done as soon as the server has imported all."""
+
+
+class _Lines:
+    """Whole lines of a pipe, without ever waiting for the rest of one."""
+
+    def __init__(self, handle: int) -> None:
+        self.handle = handle
+        self.ended = False
+        self._rest = b""
+
+    def read(self) -> list[bytes]:
+        piece = os.read(self.handle, 1 << 16)
+        self.ended = not piece
+        *lines, self._rest = (self._rest + piece).split(b"\n")
+        return lines
+
+
+def launch(order: Order, way: dict[str, Any]) -> None:
     """What torchrun.main does, except for how workers start."""
+    _enter(order)
+    _use_the_server(way)
+    torchrun = import_module("torch.distributed.run")
     errors = import_module("torch.distributed.elastic.multiprocessing.errors")
     launcher = import_module("torch.distributed.launcher.api")
     given = torchrun.parse_args(order["arguments"])
     config, _, _ = torchrun.config_from_args(given)
     config.start_method = "forkserver"
     script = [given.training_script, *given.training_script_args]
-    work = (script, bool(given.module), order["folder"], order["environment"])
-    errors.record(launcher.elastic_launch(config, play))(*work)
+    errors.record(launcher.elastic_launch(config, play))(order, script, bool(given.module))
 
 
-def play(script: list[str], module: bool, folder: str, environment: dict[str, str]) -> None:
-    """The user's script as the main program of this process."""
-    os.environ.update(environment)
-    os.chdir(folder)
+def play(order: Order, script: list[str], module: bool) -> None:
+    """The user's script as the main program of this process, as `python script.py` would start it."""
+    _enter(order)
+    _forget_the_server()
     sys.argv = list(script)
     here = Path(__file__).resolve().parent
     sys.path[:] = [each for each in sys.path if not each or Path(each).resolve() != here]
-    sys.path.insert(0, folder if module else str(Path(script[0]).resolve().parent))
+    sys.path.insert(0, order["folder"] if module else str(Path(script[0]).resolve().parent))
     code = 0
     try:
         if module:
@@ -87,6 +130,33 @@ def play(script: list[str], module: bool, folder: str, environment: dict[str, st
         sys.exit(code)
 
 
+def _enter(order: Order) -> None:
+    """Into the launch's own cgroup. One that is gone means that the launch has been ended already."""
+    try:
+        (Path(order["cage"]) / "cgroup.procs").write_text("0")
+    except OSError:
+        os._exit(1)
+    os.environ.update(order["environment"])
+    os.chdir(order["folder"])
+
+
+def _server() -> Any:
+    """multiprocessing's own record of its server; each process has one."""
+    return getattr(import_module("multiprocessing.forkserver"), "_forkserver")  # noqa: B009
+
+
+def _use_the_server(way: dict[str, Any]) -> None:
+    """What a server forked would start a server of its own; `way` leads to the one that has torch already."""
+    server = _server()
+    vars(server).update(way)
+    server.ensure_running = lambda: None
+
+
+def _forget_the_server() -> None:
+    """What the script forks by a server is to come from one of its own, in its own cgroup."""
+    _server().__init__()
+
+
 def _code(ending: SystemExit) -> int:
     if ending.code is None or isinstance(ending.code, int):
         return ending.code or 0
@@ -95,4 +165,9 @@ def _code(ending: SystemExit) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    # by its own name, so that the processes of the server find what they are to do
+    itself = import_module("nightshift_torchrun")
+    if sys.argv[1] == "serve":
+        itself.serve(sys.argv[2])
+    else:
+        itself.once()

@@ -120,8 +120,10 @@ def test_the_rest_of_a_lost_generation_gets_time_for_its_last_words() -> None:
 
 
 def test_a_drained_generation_is_not_cut_short_while_others_save() -> None:
-    drained = replace(RUNS_A, verdict="drained", leaving=True)
+    drained = replace(RUNS_A, verdict="drained", agreed=True, leaving=True)
     assert lead(RUNNING, seen(drained, RUNS_B), RUNS_B, GROUP, Timers(trouble=100.0)) == RUNNING
+    unbegun = replace(drained, agreed=False)
+    assert lead(RUNNING, seen(unbegun, RUNS_B), RUNS_B, GROUP, Timers(trouble=6.0)).generation == 6
     both = seen(drained, replace(RUNS_B, verdict="drained", ready=True))
     after = lead(replace(RUNNING, leader="i-b"), both, replace(RUNS_B, ready=True), GROUP, Timers())
     assert (after.state, after.members, after.barren) == ("running", (B.key,), 0)

@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 
 import boto3
 
-from bootstrap.launch.workers import workers
+from bootstrap.launch.workers import parent
 from nightshift.emulator.cloud.process import Cloud, start_cloud
 from nightshift.emulator.sandbox.network import Network
 from nightshift.emulator.sandbox.node import Node
@@ -27,7 +27,7 @@ from tests.bootstrap.launch.support.node import Wanted
 REPO = Path(__file__).resolve().parents[4]
 JOB = Path(__file__).with_name("job.py")
 T = TypeVar("T")
-_BRIDGE = "02:00:00:00:00:01"
+BRIDGE = "02:00:00:00:00:01"
 """Of its own: a bridge takes the lowest address of its ports, and then changes it when that node dies."""
 
 
@@ -144,17 +144,22 @@ class Place:
 
     def workers(self) -> list[int]:
         """The job's worker processes."""
-        return workers(self.pids())
+        return self._gang()[1:]
 
     def torchruns(self) -> list[int]:
         """The torchrun that has workers now."""
+        return self._gang()[:1]
+
+    def _gang(self) -> list[int]:
+        """torchrun and its workers: all forked from one server, torchrun first."""
         group = self.node.group
         assert group is not None
         for file in group.glob("job*/*/cgroup.procs"):
             with suppress(OSError):
-                pids = [int(word) for word in file.read_text().split()]
-                if workers(pids):
-                    return [pid for pid in pids if b"nightshift_torchrun.py\0warm" in _cmdline(pid)][:1]
+                pids = sorted(int(word) for word in file.read_text().split())
+                forked = [pid for pid in pids if b"multiprocessing.forkserver" in _cmdline(parent(pid))]
+                if len(forked) > 1 and parent(forked[0]) not in pids:
+                    return forked
         return []
 
     def crash(self) -> None:
@@ -260,7 +265,7 @@ def cluster(root: Path, nodes: int, **given: Any) -> Generator[Cluster]:
     with start_cloud(plain=True) as cloud:
         client(cloud).create_bucket(Bucket="data")
         with Network(share=(root,), cloud=cloud.endpoint) as net:
-            net.ip("link", "set", "br0", "address", _BRIDGE)
+            net.ip("link", "set", "br0", "address", BRIDGE)
             yield Cluster(net, cloud, root, nodes, **given)
 
 

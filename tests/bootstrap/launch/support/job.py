@@ -31,7 +31,7 @@ def train() -> None:
         optimizer=[],
         loader=Loader(Synthetic(64, side=4, classes=4), batch=4),
         steps=int(os.environ.get("STEPS", "1000000")),
-        save_every_steps=int(os.environ.get("SAVE_EVERY_STEPS", "20")),
+        save_every_steps=int(os.environ.get("SAVE_EVERY_STEPS", "8")),
     )
     for images, labels in run:
         model.zero_grad()
@@ -42,7 +42,7 @@ def train() -> None:
                     dist.all_reduce(weight.grad)
                 weight.data -= 0.01 * weight.grad / world
         note(run.step, world)
-        time.sleep(float(os.environ.get("STEP_S", "0.02")))
+        time.sleep(float(os.environ.get("STEP_S", "0.1")))
     if dist.is_initialized():
         dist.destroy_process_group()
 
