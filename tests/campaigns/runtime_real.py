@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import resource
 import shutil
 import subprocess
 import sys
@@ -46,6 +47,12 @@ def seconds(act: Callable[[], object]) -> float:
     return round(time.monotonic() - began, 2)
 
 
+def spent() -> float:
+    """Processor seconds of this process and of the children that it waited for, however busy the machine."""
+    uses = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    return sum(use.ru_utime + use.ru_stime for use in uses)
+
+
 def with_python(wanted: Preset, python: str, where: Path) -> Preset:
     """The preset with the CPython that is here, made known to uv."""
     where.mkdir()
@@ -80,25 +87,31 @@ def real(name: str, python: str, where: Path, rounds: int) -> Figures:
     """
     wanted = with_python(preset(name, os.uname().machine), python, where / "cpython")
     store, builds, pips = FolderStore(where / "bucket"), list[float](), list[float]()
+    processor: dict[str, list[float]] = {"build": [], "pip": []}
     made: Installed | None = None
-    for number in range(max(1, rounds)):
+    for _ in range(max(1, rounds)):
         if made:
             shutil.rmtree(where / "built")
         place = RuntimePlace(where / "built")
-        keep = store if number >= rounds - 1 else None
-        made = ensure_preset(wanted, place, keep, say, lambda: None)
+        before = spent()
+        made = ensure_preset(wanted, place, None, say, lambda: None)
+        processor["build"].append(round(spent() - before, 1))
         builds.append(made.seconds["build"])
         say(f"built: {made.seconds}")
         if rounds:
+            before = spent()
             pips.append(by_pip(wanted, python, where / "pip"))
-            say(f"pip: {pips[-1]} s")
+            processor["pip"].append(round(spent() - before, 1))
+            say(f"pip: {pips[-1]} s; {processor}")
     assert made is not None
+    kept = ensure_preset(wanted, RuntimePlace(where / "built"), store, say, lambda: None)
     seal = sealed_at(made.folder)
     figures: Figures = {
         "python": wanted.python,
         "build_s": builds,
         "pip_s": pips,
-        "pack_s": made.seconds["pack"],
+        "processor_s": processor,
+        "pack_s": kept.seconds["pack"],
     }
     figures |= sizes(seal)
     shutil.rmtree(where / "built")
