@@ -48,18 +48,21 @@ def conclude(
     A node whose record can't be written is not ready, whatever the checks say.
     """
     record = ReadinessRecord(node, group, verdict.ready, verdict.failed, verdict.says, at)
-    recorded = _tried("write the readiness record", lambda: write(record))
-    ready = verdict.ready and recorded
+    failure = _failed("write the readiness record", lambda: write(record))
+    ready = verdict.ready and not failure
     if not ready:
-        _tried("count the failed boot", aws.count_failed_boot)
-    _tried("tag the node", lambda: aws.tag_itself("ready" if ready else "not-ready", verdict.says))
+        _failed("count the failed boot", aws.count_failed_boot)
+    says = failure if verdict.ready and failure else verdict.says
+    _failed("tag the node", lambda: aws.tag_itself("ready" if ready else "not-ready", says))
     return Concluded(ready, aws.complete_launch("CONTINUE" if ready else "ABANDON"))
 
 
-def _tried(what: str, act: Callable[[], None]) -> bool:
+def _failed(what: str, act: Callable[[], None]) -> str:
+    """Why it couldn't be done, which is said; empty when it was."""
     try:
         act()
     except (RecordsError, *AwsError) as error:
-        print(f"nightshift: could not {what}: {error}", file=sys.stderr)
-        return False
-    return True
+        says = f"could not {what}: {error}"
+        print(f"nightshift: {says}", file=sys.stderr)
+        return says
+    return ""

@@ -80,8 +80,16 @@ def test_a_node_that_is_not_ready_is_counted_and_abandoned_with_its_reason() -> 
 
 
 def test_a_verdict_that_cannot_be_recorded_is_not_ready(capsys: pytest.CaptureFixture[str]) -> None:
-    assert ended(READY, Aws("write"))[-1] == ("complete", "ABANDON")
+    calls = ended(READY, Aws("write"))
+    assert calls[-1] == ("complete", "ABANDON")
     assert "could not write the readiness record" in capsys.readouterr().err
+    (tag,) = [call for call in calls if call[0] == "tag"]
+    assert tag[1] == "not-ready"
+    assert tag[2].startswith("could not write the readiness record: "), "not that all checks passed"
+
+
+def test_a_failed_check_stays_the_reason_when_it_cannot_be_recorded() -> None:
+    assert ("tag", "not-ready", "inactive") in ended(NOT_READY, Aws("write"))
 
 
 @pytest.mark.parametrize(
