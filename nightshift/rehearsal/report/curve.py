@@ -61,7 +61,7 @@ class _Axes:
 def resumes(curve: Curve, nodes: Sequence[NodeLife] = ()) -> tuple[Resume, ...]:
     """Every resume with the steps trained again after it; the group's `nodes` know how far each got.
 
-    Nodes of one group that go on together from one step are one resume.
+    Nodes of one group that go on together from one step are one resume; the very first start is none.
     """
     counted = [(one.ended, one.steps_to) for one in nodes if one.ended and one.steps_to is not None]
     known = sorted([*counted, *((at, step) for at, step, _ in curve.points)])
@@ -69,6 +69,8 @@ def resumes(curve: Curve, nodes: Sequence[NodeLife] = ()) -> tuple[Resume, ...]:
     found: list[Resume] = []
     for at, step in sorted(curve.resumes):
         if found and found[-1].step == step and at - found[-1].at < _TOGETHER:
+            continue
+        if bisect_left(times, at) == 0:
             continue
         since = bisect_right(times, found[-1].at) if found else 0
         reached = max((one for _, one in known[since : bisect_left(times, at)]), default=step)
@@ -95,7 +97,7 @@ def picture(name: str, curve: Curve, found: Sequence[Resume], clock: Clock) -> M
     parts = lives(Curve(tuple(known), curve.resumes))
     return svg.picture(
         height,
-        _says(name, curve, axes),
+        _says(name, known, len(found), axes),
         *_starts(axes, found, clock),
         svg.layer(1000, _TALL, *_lost(axes, found), *_lines(axes, parts), y=_HEAD),
         *_levels(axes),
@@ -111,11 +113,11 @@ def _axes(points: Sequence[tuple[int, int, float]]) -> _Axes:
     return _Axes(min(steps), max(steps), low - room, high + room)
 
 
-def _says(name: str, curve: Curve, axes: _Axes) -> str:
-    first, last = curve.points[0], curve.points[-1]
+def _says(name: str, points: Sequence[tuple[int, int, float]], again: int, axes: _Axes) -> str:
+    first, last = points[0], points[-1]
     return (
         f"Loss of {name} over steps {number(axes.first)} to {number(axes.last)}: from {first[2]:.3g} "
-        f"to {last[2]:.3g}, resumed {len(curve.resumes)} times. The table of resumes lists each."
+        f"to {last[2]:.3g}, resumed {again} times. The table of resumes lists each."
     )
 
 

@@ -82,7 +82,7 @@ def _group(name: str, info: GroupInfo) -> Json:
         "kind": info.kind,
         "nodes": info.nodes,
         "timezone": info.zone,
-        "save_s": info.save_s,
+        "save_seconds": info.save_s,
     }
 
 
@@ -92,7 +92,7 @@ def _shift(night: Night) -> Json:
         "start": _instant(night.start),
         "end": _instant(night.end),
         "verdict": night.verdict,
-        "trained_minutes": night.trained_s // 60,
+        "in_service_minutes": night.up_s // 60,
         "nodes": [node.id for node in night.nodes],
         "steps": night.steps,
         "steps_lost": night.steps_lost,

@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from nightshift.rehearsal.report.nights import Night
+from nightshift.rehearsal.report.nights import Night, stop
 from nightshift.rehearsal.report.words import Clock, count, length, number, usd, weeks
 from nightshift.rehearsal.story import Story
 
+_WEEK_S = 604_800
 Mood = Literal["good", "bad"]
 
 
@@ -21,6 +22,11 @@ class Headline:
     word: str
     says: str
     did: str
+
+
+def lasted(story: Story) -> str:
+    """How long the rehearsed time was: `one week`, or less when a broken rule stopped it."""
+    return weeks((stop(story) - story.start) / _WEEK_S)
 
 
 def headline(story: Story, told: Sequence[Night]) -> Headline:
@@ -50,9 +56,9 @@ def _faults(story: Story) -> str:
 
 def _did(story: Story, told: Sequence[Night]) -> str:
     if not told and not story.nodes:
-        return f"In {weeks(story.weeks)} no group has a shift, so no node came up."
+        return f"In {lasted(story)} no group has a shift, so no node came up."
     return (
-        f"In {weeks(story.weeks)}: {count(len(told), 'shift')} of {count(len(story.groups), 'group')}, "
+        f"In {lasted(story)}: {count(len(told), 'shift')} of {count(len(story.groups), 'group')}, "
         f"{count(len(story.nodes), 'node')}{_real(story)}; {count(story.steps_trained, 'step')} trained, "
         f"{number(story.steps_lost)} lost; {usd(story.bill.usd)} instead of "
         f"{usd(story.bill.always_on_usd)} up all the time."

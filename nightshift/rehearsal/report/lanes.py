@@ -8,7 +8,7 @@ from nightshift.rehearsal.story import NodeLife, Phase, PhaseName, Span, Story
 
 PHASES: dict[PhaseName, str] = {
     "boot": "booting and being checked",
-    "train": "in service, training",
+    "train": "in service",
     "save": "saving a checkpoint",
     "drain": "draining",
     "failed": "failed",

@@ -9,26 +9,30 @@ from typing import Literal
 
 from nightshift.rehearsal.story import Event, FaultEnd, NodeLife, Span, Story
 
-Verdict = Literal["fine", "disturbed", "failed", "broken", "done", "waiting"]
+Verdict = Literal["fine", "disturbed", "failed", "broken", "done", "cut"]
 WORTH_TELLING: tuple[Verdict, ...] = ("broken", "failed", "disturbed")
 MEANS: dict[Verdict, str] = {
-    "fine": "trained as expected",
+    "fine": "up as the calendar wants it",
     "disturbed": "something went wrong, and the group recovered or ended as it must",
-    "failed": "no node trained",
+    "failed": "no node came into service",
     "broken": "an invariant was broken",
     "done": "no node needed: the job was done before",
-    "waiting": "the rehearsal ended before a node was up",
+    "cut": "the rehearsal began or ended inside it, before a node was up",
 }
 _BAD_ENDINGS = ("interrupted", "killed", "abandoned", "failed")
 _AFTER = 3600
 """Seconds past a shift's end in which its drain and what strikes it still belong to it."""
+_LONGEST_NAME = 24
 _SHORT = 900
-"""A shift cut by the rehearsal's edge to less than this many seconds isn't expected to train."""
+"""A shift cut by the rehearsal's edge to less than this many seconds isn't expected to come up."""
 
 
 @dataclass(frozen=True)
 class Night:
-    """One window of a group's calendar. `trained_s` is the time with at least one node at work."""
+    """One window of a group's calendar.
+
+    `up_s` is the time with at least one node in service; `steps` is None where no job counted any.
+    """
 
     group: str
     start: int
@@ -36,8 +40,8 @@ class Night:
     nodes: tuple[NodeLife, ...]
     faults: tuple[FaultEnd, ...]
     verdict: Verdict
-    trained_s: int
-    steps: int
+    up_s: int
+    steps: int | None
     steps_lost: int
     billed_s: int
     usd: float
@@ -54,6 +58,11 @@ class Night:
         return self.verdict in WORTH_TELLING
 
 
+def stop(story: Story) -> int:
+    """When the rehearsal ended: at its end, or at the first broken rule."""
+    return min([story.end, *(one.at for one in story.broken)])
+
+
 def nights(story: Story) -> tuple[Night, ...]:
     """Every shift of every group, by time."""
     homes = _homes(story)
@@ -61,10 +70,10 @@ def nights(story: Story) -> tuple[Night, ...]:
     for name, info in story.groups.items():
         events = _Log.of(story, name)
         for window, nodes in _shared_out(info.windows, _of(story.nodes, name)).items():
-            if window[0] >= story.end or window[1] <= story.start:
+            if window[0] >= stop(story) or window[1] <= story.start:
                 continue
             shift = _Shift(name, window, tuple(nodes), tuple(homes.get((name, window), ())), events)
-            found.append(_night(shift, story.end))
+            found.append(_night(shift, story.start, stop(story)))
     return tuple(sorted(found, key=lambda night: (night.start, night.group)))
 
 
@@ -83,6 +92,11 @@ def numbered(story: Story) -> list[tuple[int, FaultEnd]]:
     """The faults by the time they struck, from 1; those that never did come last."""
     ordered = sorted(story.faults, key=lambda fault: (fault.struck is None, fault.struck or 0))
     return list(enumerate(ordered, 1))
+
+
+def named(fault: FaultEnd) -> str:
+    """The name as given; of one whose instant the seed chose, the kind."""
+    return fault.fault if len(fault.fault) <= _LONGEST_NAME else fault.fault.partition("@")[0]
 
 
 def union(spans: Iterable[Span]) -> int:
@@ -170,10 +184,10 @@ def _home(fault: FaultEnd, windows: Sequence[Span], events: Sequence[Event], gro
     return None
 
 
-def _night(shift: _Shift, end: int) -> Night:
+def _night(shift: _Shift, start: int, end: int) -> Night:
     working = (phase for node in shift.nodes for phase in node.phases if phase.phase in ("train", "save"))
-    trained = union((phase.start, phase.end) for phase in working)
-    verdict = _verdict(shift, trained, end)
+    up = union((phase.start, phase.end) for phase in working)
+    verdict = _verdict(shift, up, start, end)
     return Night(
         group=shift.group,
         start=shift.window[0],
@@ -181,7 +195,7 @@ def _night(shift: _Shift, end: int) -> Night:
         nodes=shift.nodes,
         faults=shift.faults,
         verdict=verdict,
-        trained_s=trained,
+        up_s=up,
         steps=_steps(shift.nodes),
         steps_lost=sum(fault.steps_lost for fault in shift.faults if fault.group == shift.group),
         billed_s=sum(node.billed_s for node in shift.nodes),
@@ -190,46 +204,47 @@ def _night(shift: _Shift, end: int) -> Night:
     )
 
 
-def _steps(nodes: Sequence[NodeLife]) -> int:
-    """By how many steps the job came forward; several nodes count the same ones."""
+def _steps(nodes: Sequence[NodeLife]) -> int | None:
+    """By how many steps the job came forward; several nodes count the same ones. None without a job."""
     firsts = [node.steps_from for node in nodes if node.steps_from is not None]
     lasts = [node.steps_to for node in nodes if node.steps_to is not None]
-    return max(lasts) - min(firsts) if firsts and lasts else 0
+    return max(lasts) - min(firsts) if firsts and lasts else None
 
 
-def _verdict(shift: _Shift, trained: int, end: int) -> Verdict:
+def _verdict(shift: _Shift, up: int, start: int, end: int) -> Verdict:
     if any(event.kind == "broken" for event in shift.events):
         return "broken"
-    if not trained:
-        return _idle(shift, end)
+    if not up:
+        return _idle(shift, start, end)
     if shift.faults or any(node.how in _BAD_ENDINGS for node in shift.nodes):
         return "disturbed"
     return "fine"
 
 
-def _idle(shift: _Shift, end: int) -> Verdict:
-    """Why a shift without training had none."""
+def _idle(shift: _Shift, start: int, end: int) -> Verdict:
+    """Why a shift in which no node came into service had none."""
     earlier = shift.log.during(-(1 << 62), shift.window[1])
     if not shift.nodes and any(event.kind == "finished" for event in earlier):
         return "done"
-    cut = shift.window[1] >= end and end - shift.window[0] < _SHORT
-    return "waiting" if cut else "failed"
+    begun = shift.window[0] < start and not shift.nodes
+    ended = shift.window[1] >= end and end - shift.window[0] < _SHORT
+    return "cut" if begun or ended else "failed"
 
 
 def _why(shift: _Shift, verdict: Verdict) -> tuple[str, ...]:
     """The reasons, most telling first; empty for a shift that went well."""
     events = shift.events
     said = [event.says for event in events if event.kind == "broken"]
-    said += [f"{fault.fault}: {fault.ended}" for fault in shift.faults]
+    said += [f"{named(fault)}: {fault.what}; {fault.ended}" for fault in shift.faults]
     explained = {event.node for event in events if event.fault} if shift.faults else set()
     said += [
         f"{node.id} {node.how}: {node.why}"
         for node in shift.nodes
         if node.how in _BAD_ENDINGS and node.id not in explained
     ]
-    if verdict == "failed" and not said:
+    if verdict in ("failed", "cut") and not said:
         said += [event.says for event in events if event.kind in ("missed", "no-capacity", "boot-failed")][
             -1:
         ]
-        said = said or ["its nodes never began to train" if shift.nodes else "no node was launched"]
+        said = said or ["its nodes never came into service" if shift.nodes else "no node was launched"]
     return tuple(said)

@@ -15,7 +15,16 @@ from nightshift.rehearsal.report import money, strips, timeline, words, zoom
 from nightshift.rehearsal.report.headline import cost_says, figures, headline, lost_says
 from nightshift.rehearsal.report.lanes import PHASES
 from nightshift.rehearsal.report.marks import marks
-from nightshift.rehearsal.report.nights import MEANS, WORTH_TELLING, Night, Verdict, nights, numbered, outside
+from nightshift.rehearsal.report.nights import (
+    MEANS,
+    WORTH_TELLING,
+    Night,
+    Verdict,
+    nights,
+    numbered,
+    outside,
+    stop,
+)
 from nightshift.rehearsal.report.words import Clock, length, number, usd
 from nightshift.rehearsal.story import KINDS, Curve, NodeLife, Story
 
@@ -30,7 +39,7 @@ _SIGNS: dict[Verdict, str] = {
     "failed": "✕",
     "broken": "!",
     "done": "–",
-    "waiting": "…",
+    "cut": "…",
 }
 
 
@@ -43,7 +52,7 @@ class Shift:
     title: str
     verdict: Verdict
     sign: str
-    trained: str
+    up: str
     nodes: int
     steps: str
     lost: str
@@ -99,7 +108,7 @@ def view(story: Story) -> dict[str, object]:
         "signs": _SIGNS,
         "phases": PHASES,
         "strips": weeks,
-        "lives": tuple(_life(node, clock, story.end) for node in story.nodes),
+        "lives": tuple(_life(node, clock) for node in story.nodes),
         "outside": outside(story),
         "losses": _losses(story, clock),
         "faults": numbered(story),
@@ -139,7 +148,7 @@ def _shifts(story: Story, told: Sequence[Night], clock: Clock) -> tuple[Shift, .
             at,
             night,
             clock,
-            zoom.zoom(night, clock, found.get(night.group, ()), story.end)
+            zoom.zoom(night, clock, found.get(night.group, ()), stop(story))
             if id(night) in pictured
             else Markup(),
         )
@@ -154,17 +163,17 @@ def _shift(at: int, night: Night, clock: Clock, picture: Markup) -> Shift:
         title=clock.span(night.start, night.end),
         verdict=night.verdict,
         sign=_SIGNS[night.verdict],
-        trained=f"{length(night.trained_s) if night.trained_s else 'none'} of {length(night.expected_s)}",
+        up=f"{length(night.up_s) if night.up_s else 'none'} of {length(night.expected_s)}",
         nodes=len(night.nodes),
-        steps=number(night.steps),
-        lost=number(night.steps_lost),
+        steps="" if night.steps is None else number(night.steps),
+        lost="" if night.steps is None else number(night.steps_lost),
         cost=usd(night.usd),
         why=night.why,
         picture=picture,
     )
 
 
-def _life(node: NodeLife, clock: Clock, end: int) -> Life:
+def _life(node: NodeLife, clock: Clock) -> Life:
     counted = node.steps_from is not None and node.steps_to is not None
     return Life(
         id=node.id,

@@ -11,6 +11,7 @@ from markupsafe import Markup
 from nightshift.rehearsal.report import svg
 from nightshift.rehearsal.report.lanes import at_work, clipped, joined, lanes, within
 from nightshift.rehearsal.report.marks import Mark, drawn, marks
+from nightshift.rehearsal.report.nights import stop
 from nightshift.rehearsal.report.words import Clock
 from nightshift.rehearsal.story import GroupInfo, NodeLife, Span, Story
 
@@ -36,6 +37,7 @@ class _Book:
     clock: Clock
     nodes: dict[str, list[NodeLife]]
     marks: dict[str | None, list[Mark]]
+    stop: int
 
     @property
     def groups(self) -> dict[str, GroupInfo]:
@@ -73,7 +75,7 @@ class _Week:
 
     def alive(self, group: str) -> list[NodeLife]:
         """The group's nodes that live in this week."""
-        return within(self.book.nodes[group], self.span, self.book.story.end)
+        return within(self.book.nodes[group], self.span, self.book.stop)
 
     def cut(self, start: int, end: int) -> list[Span]:
         """The part in this week, counted from its left edge; at most one."""
@@ -100,7 +102,7 @@ def _book(story: Story, clock: Clock) -> _Book:
     nodes: dict[str, list[NodeLife]] = {name: [] for name in story.groups}
     for node in story.nodes:
         nodes.setdefault(node.group, []).append(node)
-    return _Book(story, clock, nodes, marks(story))
+    return _Book(story, clock, nodes, marks(story), stop(story))
 
 
 def _week(book: _Book, first: int, days: int, close: bool, headed: bool) -> _Week:
@@ -132,7 +134,7 @@ def _unrehearsed(week: _Week, height: float) -> list[Markup]:
     """What lies in the strip's week but not in the rehearsed time."""
     outside = [
         *week.cut(week.span[0], week.book.story.start),
-        *week.cut(week.book.story.end, week.span[1]),
+        *week.cut(week.book.stop, week.span[1]),
     ]
     if not outside:
         return []
@@ -181,7 +183,7 @@ def _band(week: _Week, name: str, y: float) -> tuple[list[Markup], float]:
     """A group's row: its name, its marks, its lanes; and how high all that is."""
     info = week.book.groups[name]
     nodes = week.alive(name)
-    places = lanes(nodes, week.book.story.end)
+    places = lanes(nodes, week.book.stop)
     many = max([*places.values(), info.nodes - 1, 0]) + 1
     thick = max(3.0, min(8.0 if week.close else 18.0, 96.0 / many))
     drawn: list[Markup] = []
@@ -207,6 +209,11 @@ def _behind(week: _Week, name: str, y: float, height: float) -> Markup:
             parts.append(
                 svg.titled(says, svg.element("path", d=svg.blocks([span], 0, height), class_="window"))
             )
+    for start, end, word in info.overrides:
+        spans = week.cut(start, end)
+        says = f"{name}: an operator's word, {word}, {week.clock.span(start, end)}"
+        shape = svg.element("path", d=svg.blocks(spans, 0, height), class_=f"override {word}")
+        parts += [svg.titled(says, shape)] if spans else []
     return svg.layer(week.wide, height, *parts, y=y)
 
 
@@ -218,7 +225,7 @@ def _lives(week: _Week, nodes: Sequence[NodeLife], places: dict[str, int], y: fl
 
 def _life(week: _Week, node: NodeLife, y: float, thick: float) -> Markup:
     tall = thick - (1 if thick > 4 else 0)
-    shapes = [_path(week.cut(node.launched, node.ended or week.book.story.end), y, tall, "alive")]
+    shapes = [_path(week.cut(node.launched, node.ended or week.book.stop), y, tall, "alive")]
     shapes.append(_path([week.shift(span) for span in at_work(node.phases, week.span)], y, tall, "train"))
     for phase in ("boot", "drain", "failed"):
         spans = [week.shift(span) for span in joined(node.phases, phase, week.span)]

@@ -6,10 +6,10 @@ import time
 from collections.abc import Callable, Sequence
 
 from nightshift.cli.text import WIDTH, wrap
-from nightshift.rehearsal.report.headline import cost_says, headline, lost_says
+from nightshift.rehearsal.report.headline import cost_says, headline, lasted, lost_says
 from nightshift.rehearsal.report.nights import WORTH_TELLING, Night, nights, outside
 from nightshift.rehearsal.report.textstrip import LEGEND, text_strips
-from nightshift.rehearsal.report.words import Clock, clean, count, number, usd, weeks
+from nightshift.rehearsal.report.words import Clock, clean, count, number, usd
 from nightshift.rehearsal.story import Event, Story
 
 Say = Callable[[str], None]
@@ -56,7 +56,7 @@ class Progress:
         self._now = now
         self._told = 0
         self._last = now()
-        self._before = ""
+        self._before: tuple[str | None, str] = (None, "")
         self._faults = 0
 
     def __call__(self, event: Event) -> None:
@@ -72,10 +72,11 @@ class Progress:
 
     def _line(self, event: Event) -> None:
         about = f"{event.group + ': ' if event.group else ''}{event.says}"
-        if about != self._before:
+        sort = (event.group, event.kind if event.kind == "no-capacity" else about)
+        if sort != self._before:
             self._speak(f"{self._clock.when(event.at)}  {about}")
             self._told += 1
-        self._before = about
+        self._before = sort
 
     def _how_far(self, at: int) -> None:
         share = 100 * (at - self._start) // max(1, self._end - self._start)
@@ -98,12 +99,15 @@ def summary(story: Story) -> tuple[str, ...]:
     told = nights(story)
     head = headline(story, told)
     clock = Clock(story.timezone)
-    lines = wrap(f"{story.stack}: {weeks(story.weeks)} from {clock.day(story.start)}, {story.timezone}", 2)
+    lines = wrap(
+        f"{story.stack}: {lasted(story)} from {clock.day(story.start)}, {story.timezone}",
+        2,
+    )
     lines += [*wrap(f"{head.word}: {head.says}", 2), ""]
     lines += [*_strips(story, told), *_troubles(story, told)]
     for topic, says in _topics(story, told):
         lines += wrap(says, _TOPIC, f"{topic:<{_TOPIC}}")
-    return tuple(clean(line) for line in [*lines, *_problems(story)])
+    return tuple(clean(line) for line in [*lines, *_problems(story), *_again(story)])
 
 
 def _strips(story: Story, told: Sequence[Night]) -> list[str]:
@@ -144,11 +148,32 @@ def _topics(story: Story, told: Sequence[Night]) -> list[tuple[str, str]]:
         ("faults", f"{good} of {len(story.faults)} ended as they must" if story.faults else "none"),
         (
             "rules",
-            f"{count(len(story.invariants), 'rule')} looked at {count(checked, 'time')}, "
-            f"{len(story.broken)} broken; {story.two_writer_seconds} s with two writers of a volume",
+            f"{len(story.invariants)}, looked at {count(checked, 'time')}: {len(story.broken)} broken; "
+            f"{story.two_writer_seconds} s with two writers of a volume",
         ),
-        ("seed", f"{story.seed}{'; again: ' + story.replay if story.replay else ''}"),
+        ("seed", str(story.seed)),
     ]
+
+
+def _again(story: Story) -> list[str]:
+    """The command that plays it again, to be pasted."""
+    command = story.broken[0].replay if story.broken else story.replay
+    return ["", "again:", *continued(command)] if command else []
+
+
+def continued(command: str) -> list[str]:
+    """A command on as many lines as it needs, which a shell reads as one."""
+    lines, line = [], ""
+    for word in command.split(" "):
+        piece = f"{line} {word}" if line else word
+        if line and len(piece) > WIDTH - 2:
+            lines.append(f"{line} \\")
+            piece = word
+        while len(piece) > WIDTH - 2:
+            lines.append(f"{piece[: WIDTH - 1]}\\")
+            piece = piece[WIDTH - 1 :]
+        line = piece
+    return [*lines, line]
 
 
 def _billed(story: Story) -> str:
@@ -164,7 +189,6 @@ def _problems(story: Story) -> list[str]:
         lines += wrap(f"problem  {clock.second(one.at)}, {one.rule}: {one.says}", 9)
         for event in one.before[-5:]:
             lines.append(short(f"{'':9}{clock.second(event.at)}  {event.group or ''} {event.says}"))
-        lines += wrap(f"again: {one.replay}", 9, " " * 9)
     for fault in story.faults:
         if not fault.ok:
             lines += wrap(f"problem  {fault.fault} didn't end as it must: {fault.ended}", 9)

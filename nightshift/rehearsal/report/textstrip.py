@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
-from nightshift.rehearsal.report.nights import Night, union
+from nightshift.rehearsal.report.nights import Night, stop, union
 from nightshift.rehearsal.report.words import Clock
 from nightshift.rehearsal.story import Span, Story
 
-LEGEND = "a character is 3 hours: # trained, + for a part, x wanted and not, . down"
+LEGEND = "a character is 3 hours: # up, + for a part, x wanted and not up, . down"
 _DAYS = 7
 _CELLS = 8
 _MOST_WEEKS = 4
 _NAME = 22
 _BOOT = 900
-"""Wanted for no more than these seconds, a character may be without training."""
+"""Wanted for no more than these seconds, a character may be without a node in service."""
 
 
 def text_strips(story: Story, told: Sequence[Night]) -> list[str]:
@@ -25,8 +25,10 @@ def text_strips(story: Story, told: Sequence[Night]) -> list[str]:
     clock = Clock(story.timezone)
     lines, first = [], clock.midnight(story.start)
     while first < story.end:
-        lines += _week(story, told, clock, first)
-        first = clock.midnight(first, _DAYS)
+        following = clock.midnight(first, _DAYS)
+        if any(night.start < following and night.end > first for night in told):
+            lines += _week(story, told, clock, first)
+        first = following
     return lines
 
 
@@ -37,7 +39,7 @@ def _week(story: Story, told: Sequence[Night], clock: Clock, first: int) -> list
     lines = [f"{'':{width}}  {head}".rstrip()]
     for name in story.groups:
         mine = [night for night in told if night.group == name]
-        cells = "".join(_cell(mine, span) for day in pairwise(days) for span in _spans(day))
+        cells = "".join(_cell(mine, span, stop(story)) for day in pairwise(days) for span in _spans(day))
         shown = name if len(name) <= width else f"{name[: width - 1]}…"
         lines.append(f"{shown:{width}}  {cells}")
     return lines
@@ -48,9 +50,9 @@ def _spans(day: Span) -> list[Span]:
     return list(pairwise(edges))
 
 
-def _cell(mine: Sequence[Night], cell: Span) -> str:
-    wanted = _covered(((night.start, night.end) for night in mine), cell)
-    trained = _covered(
+def _cell(mine: Sequence[Night], cell: Span, end: int) -> str:
+    wanted = _covered(((night.start, min(night.end, end)) for night in mine), cell)
+    up = _covered(
         (
             (phase.start, phase.end)
             for night in mine
@@ -60,9 +62,9 @@ def _cell(mine: Sequence[Night], cell: Span) -> str:
         ),
         cell,
     )
-    if not trained:
+    if not up:
         return "x" if wanted > _BOOT else "."
-    return "#" if trained >= 0.9 * (cell[1] - cell[0]) else "+"
+    return "#" if up >= 0.9 * (cell[1] - cell[0]) else "+"
 
 
 def _covered(spans: Iterable[Span], cell: Span) -> int:
