@@ -92,6 +92,12 @@ class Handler(BaseHTTPRequestHandler):
     def log_message(self, format: str, *args: object) -> None:
         """Silent."""
 
+    def handle_expect_100(self) -> bool:
+        """As usual, and said at once: a client waits a second for it before it sends its body."""
+        goes_on = super().handle_expect_100()
+        self.wfile.flush()
+        return goes_on
+
     def suffer(self, fault: Fault | None) -> Reply | None:
         """What becomes of the request before it's done: an error to give, None to go on. Raises Dropped."""
         if fault is None or fault.how in ("lost", "short"):
