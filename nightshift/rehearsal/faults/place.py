@@ -64,13 +64,18 @@ def _chosen(world: World, expected: Expect, start: int, end: int, seed: int, num
         for group in world.groups
         if can_hit(kind, group) and _within(expected.groups[group.manifest.group], start, end)
     ]
+    if not pairs:
+        raise FaultProblems(
+            "faults: no shift begins in the rehearsed time; rehearse longer, or from another day"
+        )
     kind, group = pairs[pick(len(pairs), seed, "fault", number)]
     at = _moment(kind, expected.groups[group], start, end, seed, number)
     return Named(absolute(kind, at, group), kind, at, group)
 
 
 def _within(group: GroupExpect, start: int, end: int) -> list[tuple[int, int]]:
-    return [span for span in group.windows if start <= span[0] and span[1] <= end]
+    """The shifts that begin in the rehearsed time, as much of them as lies in it."""
+    return [(low, min(high, end)) for low, high in group.windows if start <= low < end]
 
 
 def _moment(kind: str, group: GroupExpect, start: int, end: int, seed: int, number: int) -> int:

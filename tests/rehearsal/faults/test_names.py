@@ -105,6 +105,13 @@ def test_the_seeds_faults_have_a_place_and_their_names_give_the_same_again(seed:
     assert all(can_hit(one.kind, group(world, one.group)) for one in first)
 
 
+def test_where_no_shift_begins_the_seed_has_nothing_to_choose() -> None:
+    stack, world = lab()
+    expected = expect(stack, MONDAY + 5 * DAY, MONDAY + 6 * DAY)
+    with pytest.raises(FaultProblems, match="no shift begins in the rehearsed time"):
+        chosen(2, world, expected, MONDAY + 5 * DAY, MONDAY + 6 * DAY, 1)
+
+
 def test_every_kind_says_what_it_is_and_how_it_must_end() -> None:
     for kind in KINDS.values():
         assert kind.what
