@@ -150,7 +150,8 @@ class Judge:
             self._check(site, capacity.NAME, found, group.name)
 
     def _look_at_service(self, site: Site, group: GroupExpect, span: Span) -> None:
-        if site.now < span[0] + LATE_AT_MOST_S + group.boot_s or self._excuses.hurt(site.now):
+        booted = span[0] + LATE_AT_MOST_S + group.boot_s
+        if not booted <= site.now < span[1] or self._excuses.hurt(site.now):
             return
         if not self._destroying and not self._excuses.excused(group.name, site.now):
             here = len(site.groups[group.name].in_service())
