@@ -61,19 +61,42 @@ def _first_line(error: Exception) -> str:
     return str(error).splitlines()[0]
 
 
-def play(stack: Stack, world: World, plan: Plan, endpoint: str | None, say: Say) -> Story:
-    """One run. Raises UsageError for faults that have no place in it."""
+def play(
+    stack: Stack, world: World, plan: Plan, endpoint: str | None, say: Say, real: str | None = None
+) -> Story:
+    """One run; `real`: the group whose nodes are real, as `--real` has it.
+
+    Raises UsageError for faults that have no place in it, CliError when a real node doesn't go on.
+    """
+    from nightshift.emulator.sandbox.network import SandboxError
+    from nightshift.emulator.sandbox.node import NodeError
     from nightshift.rehearsal.faults.parse import FaultProblems
     from nightshift.rehearsal.fleets import fleet_of
+    from nightshift.rehearsal.real.life import Stuck
     from nightshift.rehearsal.report.terminal import Progress
     from nightshift.rehearsal.weeks import rehearse
 
     progress = Progress(say, stack.site.timezone, plan.start, plan.end)
     try:
-        with fleet_of(stack, world, endpoint, plan.seed, say) as fleet:
-            return rehearse(stack, world, plan, fleet, progress)
+        with fleet_of(stack, world, endpoint, plan.seed, say, real) as nodes:
+            return nodes.told(rehearse(stack, world, plan, nodes.fleet, progress))
     except FaultProblems as error:
         raise UsageError(*error.problems) from error
+    except (Stuck, SandboxError, NodeError) as error:
+        raise CliError(*(f"real nodes: {line}" for line in str(error).splitlines())) from error
+
+
+def play_deployed(stack: Stack, plan: Plan, endpoint: str, say: Say, real: str | None = None) -> Story:
+    """One run on what stands in the emulated AWS there. Raises what `play` raises."""
+    from nightshift.rehearsal.clients import clients_of
+    from nightshift.rehearsal.world.errors import Unplayable
+    from nightshift.rehearsal.world.read import read_world
+
+    try:
+        world = read_world(clients_of(endpoint, stack.region), stack.name, stack.region)
+    except Unplayable as error:
+        raise CliError(*error.problems) from error
+    return play(stack, world, plan, endpoint, say, real)
 
 
 def shrunk(stack: Stack, world: World, plan: Plan, story: Story) -> Story:

@@ -31,6 +31,9 @@ def options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--stay", action="store_true", help="with --only deploy: keep it up until Ctrl-C")
     rehearsing.options(parser)
     parser.add_argument("--world", help="with --only control: a file that the deployed site is kept in")
+    parser.add_argument(
+        "--real", help="the group whose nodes run as real processes, or none; default: the first with a job"
+    )
     parser.add_argument("--report", help="write the report, one HTML file, here")
 
 
@@ -39,6 +42,7 @@ def run(args: argparse.Namespace, here: Context) -> Answer:
     _sensible(args)
     file = here.file(args.stack)
     stack = here.stack(file)
+    _known(stack, args.real)
     if args.only == "deploy":
         return answer(rehearse(here, file, stack, at_last=_staying(here, stack) if args.stay else None))
     asked = rehearsing.read(args, stack.site.timezone)
@@ -46,11 +50,20 @@ def run(args: argparse.Namespace, here: Context) -> Answer:
     if args.only == "control":
         found = rehearsed.control(here, file, stack, plan, args.world)
     else:
-        found = _both(here, file, stack, plan)
+        found = _both(here, file, stack, plan, args.real)
     path = None if args.report is None else here.cwd / args.report
     if path is not None:
         rehearsed.write_report(found.story, path)
     return rehearsed.answer(found, path)
+
+
+def _known(stack: Stack, real: str | None) -> None:
+    from nightshift.rehearsal.fleets import UnknownGroup, real_group
+
+    try:
+        real_group(stack.groups, real)
+    except UnknownGroup as error:
+        raise UsageError(f"--real: {error}") from error
 
 
 def _sensible(args: argparse.Namespace) -> None:
@@ -63,24 +76,18 @@ def _sensible(args: argparse.Namespace) -> None:
         problems.append("--stay: only with --only deploy")
     if args.world and args.only != "control":
         problems.append("--world: only with --only control; the whole rehearsal deploys anew")
+    if args.real and args.only:
+        problems.append("--real: not with --only; the whole rehearsal has real nodes where this machine can")
     if problems:
         raise UsageError(*problems)
 
 
-def _both(here: Context, file: StackFile, stack: Stack, plan: Plan) -> rehearsed.Rehearsed:
+def _both(here: Context, file: StackFile, stack: Stack, plan: Plan, real: str | None) -> rehearsed.Rehearsed:
     """The weeks are played while everything stands."""
-    from nightshift.rehearsal.clients import clients_of
-    from nightshift.rehearsal.world.errors import Unplayable
-    from nightshift.rehearsal.world.read import read_world
-
     stories: list[Story] = []
 
     def weeks(endpoint: str) -> None:
-        try:
-            world = read_world(clients_of(endpoint, stack.region), stack.name, stack.region)
-        except Unplayable as error:
-            raise CliError(*error.problems) from error
-        stories.append(rehearsed.play(stack, world, plan, endpoint, here.say))
+        stories.append(rehearsed.play_deployed(stack, plan, endpoint, here.say, real))
 
     deploy = rehearse(here, file, stack, weeks)
     if not stories:

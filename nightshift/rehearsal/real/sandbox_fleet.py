@@ -52,6 +52,10 @@ class SandboxFleet:
         """Those of its groups are."""
         return group in self.groups
 
+    def wrongs(self) -> tuple[str, ...]:
+        """Volumes that EC2 took from under a node that had them mounted."""
+        return tuple(self.net.volumes.wrongs) if self.net.volumes is not None else ()
+
     def reach(self, instance: Instance, at: int, ails: Ails) -> Boot:
         """Launched in the emulated AWS, powered on, user data run, until its agent asks for its volumes."""
         began = time.monotonic()
