@@ -25,8 +25,14 @@ from tests.emulator.sandbox.support.lane import Lane, Row, Scenario
 from tests.emulator.sandbox.support.scenarios import all_scenarios
 
 
-def play(scenarios: Sequence[Scenario], lanes: int, folder: Path) -> list[Row]:
-    """Every scenario once, several at a time; rows in the order of the scenarios."""
+def play(
+    scenarios: Sequence[Scenario], lanes: int, folder: Path, within_s: float = float("inf")
+) -> list[Row]:
+    """Every scenario once, several at a time; rows in the order of the scenarios.
+
+    None is begun after `within_s` seconds; those have no row.
+    """
+    until = time.monotonic() + within_s
     waiting: queue.SimpleQueue[int] = queue.SimpleQueue()
     for number in sorted(range(len(scenarios)), key=lambda each: -scenarios[each].limit_s):
         waiting.put(number)
@@ -34,7 +40,9 @@ def play(scenarios: Sequence[Scenario], lanes: int, folder: Path) -> list[Row]:
     with start_cloud() as cloud, Network(cloud=cloud.endpoint) as net:
         artifact = build()
         made = [Lane(cloud, net, artifact, folder) for _ in range(lanes)]
-        threads = [threading.Thread(target=_run, args=(lane, scenarios, waiting, rows)) for lane in made]
+        threads = [
+            threading.Thread(target=_run, args=(lane, scenarios, waiting, rows, until)) for lane in made
+        ]
         for thread in threads:
             thread.start()
         for thread in threads:
@@ -42,13 +50,17 @@ def play(scenarios: Sequence[Scenario], lanes: int, folder: Path) -> list[Row]:
         assert net.volumes is not None
         for wrong in net.volumes.wrongs:
             print(f"a volume taken from under a node: {wrong}", file=sys.stderr)
-    return [rows[number] for number in range(len(scenarios))]
+    return [rows[number] for number in sorted(rows)]
 
 
 def _run(
-    lane: Lane, scenarios: Sequence[Scenario], waiting: queue.SimpleQueue[int], rows: dict[int, Row]
+    lane: Lane,
+    scenarios: Sequence[Scenario],
+    waiting: queue.SimpleQueue[int],
+    rows: dict[int, Row],
+    until: float,
 ) -> None:
-    while True:
+    while time.monotonic() < until:
         try:
             number = waiting.get_nowait()
         except queue.Empty:
@@ -67,7 +79,7 @@ def _run(
         )
 
 
-def summary(rows: Sequence[Row], seconds: float) -> dict[str, Any]:
+def summary(rows: Sequence[Row], scenarios: int, seconds: float) -> dict[str, Any]:
     """Figures by kind, and every boot."""
     kinds: dict[str, Any] = {}
     for kind in dict.fromkeys(row.kind for row in rows):
@@ -81,6 +93,7 @@ def summary(rows: Sequence[Row], seconds: float) -> dict[str, Any]:
             "p100_s": times[-1],
         }
     return {
+        "scenarios": scenarios,
         "boots": len(rows),
         "right": sum(row.right for row in rows),
         "silent": sum(row.outcome == "silent" for row in rows),
@@ -96,7 +109,7 @@ def page(told: dict[str, Any]) -> str:
     lines = [
         "# Boots with everything failing in turn",
         "",
-        f"`python -m tests.campaigns.boots`: {told['boots']} boots in {told['seconds'] // 60} minutes on "
+        f"`python -m tests.campaigns.boots`: {told['boots']} of {told['scenarios']} boots in {told['seconds'] // 60} minutes on "
         f"{told['cores']} cores, {told['right']} ended as they must, {told['silent']} in silence.",
         "",
         "Each is a launch of a deployed site on the emulated AWS: bash runs the template's user data on an "
@@ -125,6 +138,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="tests.campaigns.boots", description=__doc__)
     parser.add_argument("--out", type=Path, help="JSON file for the figures; a page goes beside it")
     parser.add_argument("--lanes", type=int, default=4, help="boots at a time")
+    parser.add_argument("--minutes", type=float, default=float("inf"), help="begin none after this long")
     parser.add_argument("--only", default="", help="scenarios whose kind or name holds this")
     given = parser.parse_args(arguments)
     if reason := reason_to_skip():
@@ -133,8 +147,8 @@ def main(arguments: list[str] | None = None) -> int:
     chosen = [each for each in all_scenarios() if given.only in f"{each.kind}: {each.name}"]
     began = time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
-        rows = play(chosen, given.lanes, Path(folder))
-    told = summary(rows, time.monotonic() - began)
+        rows = play(chosen, given.lanes, Path(folder), 60 * given.minutes)
+    told = summary(rows, len(chosen), time.monotonic() - began)
     if given.out:
         given.out.write_text(json.dumps(told, indent=1) + "\n")
         given.out.with_suffix(".md").write_text(page(told))

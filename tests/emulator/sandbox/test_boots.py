@@ -46,6 +46,6 @@ def test_a_boot_ends_ready_or_given_up_with_the_reason_or_off(tmp_path: Path) ->
     assert len(chosen) == len(SAMPLE)
     rows = play(chosen, 3, tmp_path)
     assert [f"{row.name}: {row.problem}" for row in rows if not row.right] == []
-    told = summary(rows, 1)
+    told = summary(rows, len(chosen), 1)
     assert (told["right"], told["silent"]) == (len(SAMPLE), 0)
     assert page(told).count("| healthy |") == 1

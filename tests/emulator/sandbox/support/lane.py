@@ -10,7 +10,7 @@ import re
 import signal
 import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
 
@@ -23,6 +23,7 @@ from nightshift.emulator.sandbox.node import Node
 from tests.emulator.sandbox.support.site import Site, deploy, stack
 
 KIND, RUNTIME = "g6.xlarge", "torch-2.8-cu128"
+MACHINE = Machine(kind=KIND, nodes=1, efa=False, runtime=RUNTIME)
 AGENT, CLOUD_INIT = "nightshift.service", "cloud-final.service"
 Outcome = Literal["ready", "abandoned", "off", "hook", "silent"]
 """ready: in service; abandoned: the launch was given up; off: the machine turned itself off; hook: nothing
@@ -78,7 +79,7 @@ class Scenario:
     deadline_s: int = 300
     limit_s: float = 240
     again: bool = False
-    machine: Machine = field(default_factory=lambda: Machine(kind=KIND, nodes=1, efa=False, runtime=RUNTIME))
+    machine: Machine | None = MACHINE
     disk_mib: int | None = None
 
 
@@ -138,13 +139,14 @@ class Lane:
 
     def _prepare(self, boot: Boot, scenario: Scenario) -> None:
         node = boot.node
-        equip(node.image, scenario.machine)
-        node.image.environment["NIGHTSHIFT_POLL_S"] = "0.5"
+        if scenario.machine is not None:
+            equip(node.image, scenario.machine)
         node.image.cloud_init_s = 5
         text = self.site.user_data()
         assert text.count('"deadline_s":300') == 1
         node.imds.user_data = text.replace('"deadline_s":300', f'"deadline_s":{scenario.deadline_s}').encode()
         scenario.arrange(boot)
+        node.image.environment["NIGHTSHIFT_POLL_S"] = "0.5"
 
     def _outcome(self, node: Node, limit_s: float) -> Outcome:
         end = time.monotonic() + limit_s
@@ -169,15 +171,19 @@ class Lane:
         """What anybody is told: the record, the tag, or the console, in this order."""
         record = json.loads(self.site.records("readiness.json").get(node.id, "{}"))
         if record:
-            return f"{record['failed']}: {record['says']}".removeprefix(": ")
+            failed, says = str(record["failed"]), str(record["says"])
+            return says if failed in says else f"{failed}: {says}"
         tag = self.site.tags(node.id).get("nightshift:reason")
         said = _GIVEN_UP.findall(node.journal(CLOUD_INIT) + node.journal(AGENT))
-        return tag or ("".join(said[-1]) if said else "")
+        if tag or said:
+            return tag or "".join(said[-1])
+        lines = (node.journal(AGENT) or node.journal(CLOUD_INIT)).strip().splitlines()
+        return f"console: {lines[-1]}" if lines else ""
 
     def _judge(self, row: Row, scenario: Scenario) -> None:
         if row.outcome not in scenario.outcomes:
             row.problem = f"ended {row.outcome}, wanted {' or '.join(scenario.outcomes)}"
-        elif row.outcome == "abandoned" and not row.reason:
+        elif row.outcome in ("abandoned", "hook") and not row.reason:
             row.problem = "given up without a reason"
         elif scenario.says not in row.reason:
             row.problem = f"the reason lacks {scenario.says!r}"

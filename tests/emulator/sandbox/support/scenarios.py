@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -12,7 +13,7 @@ from nightshift.emulator.sandbox.faults import How
 from nightshift.emulator.sandbox.machines.answers import files
 from nightshift.emulator.sandbox.machines.description import Machine
 from tests.bootstrap.readiness.support.faults import GONE, TABLE
-from tests.emulator.sandbox.support.lane import AGENT, CLOUD_INIT, KIND, RUNTIME, Boot, Outcome, Scenario
+from tests.emulator.sandbox.support.lane import AGENT, CLOUD_INIT, MACHINE, Boot, Outcome, Scenario
 from tests.emulator.sandbox.support.site import GROUP
 
 WHILE_S = 20.0
@@ -50,11 +51,11 @@ STEPS = (
     Step("lifecycle state", "imds.meta-data/autoscaling/*", AGENT, ("ready",)),
     Step("spot notice", "imds.meta-data/spot/*", AGENT, ("ready",)),
     Step("manifest", "s3.GetObject:groups/*", AGENT, ("abandoned",), "manifest"),
-    Step("identity", "sts.GetCallerIdentity", AGENT, ("abandoned",)),
+    Step("identity", "sts.GetCallerIdentity", AGENT, ("abandoned",), "readiness record"),
     Step("listing", "s3.ListObjectsV2", AGENT, ("ready",)),
     Step("volumes", "ec2.DescribeVolumes", AGENT, ("abandoned",), "storage.volumes"),
     Step("attachment", "ec2.AttachVolume", AGENT, ("abandoned",), "storage.volumes"),
-    Step("record", "s3.PutObject:nodes/*", AGENT, ("abandoned",)),
+    Step("record", "s3.PutObject:nodes/*", AGENT, ("abandoned",), "readiness record"),
     Step("tag", "ec2.CreateTags", AGENT, ("ready",)),
     Step("hook", "autoscaling.CompleteLifecycleAction", AGENT, ("hook",)),
 )
@@ -139,7 +140,7 @@ def good_scenarios() -> Iterator[Scenario]:
         yield Scenario(
             f"{step.name}: {way} gone for good",
             "way, for good",
-            ("off",) if fetching else ("off", "hook"),
+            ("off",) if fetching else ("off", "hook", *(("ready",) if step.whole == IMDS else ())),
             _breaks(step, "reset", None, step.whole),
             deadline_s=PATIENCE_S,
             limit_s=420.0 if fetching else 60.0,
@@ -233,10 +234,9 @@ def other_scenarios() -> Iterator[Scenario]:
 
 def machine_scenarios() -> Iterator[Scenario]:
     """Known failures of the GPU machine, through real programs: given up with the check's name."""
-    base = Machine(kind=KIND, nodes=1, efa=False, runtime=RUNTIME)
     for fault in TABLE:
-        if fault.on(base):
-            machine = _without(fault.change(base), GONE.get(fault.name, ()))
+        if fault.on(MACHINE):
+            machine = _without(fault.change(MACHINE), GONE.get(fault.name, ()))
             limit_s = 720.0 if _hangs(machine) else 120.0
             yield Scenario(
                 f"machine: {fault.name}",
@@ -259,10 +259,16 @@ def _hangs(machine: Machine) -> bool:
     return any(answer.late for answers in given for answer in answers)
 
 
+def _real_torch(boot: Boot) -> None:
+    boot.node.image.environment = {"NIGHTSHIFT_RUNTIME_PYTHON": sys.executable}
+    boot.site.put(manifest_key(GROUP), boot.site.manifest(runtime="cpu").encode())
+
+
+REAL = Scenario("healthy, torch for real on the CPU", "healthy", ("ready",), _real_torch, machine=None)
 HEALTHY = Scenario("healthy, rebooted, drained", "healthy", ("ready",), again=True)
 
 
 def all_scenarios() -> list[Scenario]:
     """Every one, by kind."""
     groups = (while_scenarios, good_scenarios, killed_scenarios, other_scenarios, machine_scenarios)
-    return [HEALTHY, *(each for group in groups for each in group())]
+    return [HEALTHY, REAL, *(each for group in groups for each in group())]

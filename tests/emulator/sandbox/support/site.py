@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -95,10 +95,13 @@ class Site:
 
     def store(self) -> None:
         """What the program puts into the artifacts bucket."""
-        plan = capacity_plan(self.stack.region, self.stack.groups[GROUP])
-        manifest = boot_manifest(self.stack, GROUP, plan, self.context).to_json()
         self.put(self.artifact.key, self.artifact.path.read_bytes())
-        self.put(manifest_key(GROUP), manifest.encode())
+        self.put(manifest_key(GROUP), self.manifest().encode())
+
+    def manifest(self, **changed: Any) -> str:
+        """The group's boot manifest, as the program writes it."""
+        plan = capacity_plan(self.stack.region, self.stack.groups[GROUP])
+        return replace(boot_manifest(self.stack, GROUP, plan, self.context), **changed).to_json()
 
     def put(self, key: str, body: bytes) -> None:
         """An object of the artifacts bucket."""
