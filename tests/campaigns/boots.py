@@ -109,8 +109,9 @@ def page(told: dict[str, Any]) -> str:
     lines = [
         "# Boots with everything failing in turn",
         "",
-        f"`python -m tests.campaigns.boots`: {told['boots']} of {told['scenarios']} boots in {told['seconds'] // 60} minutes on "
-        f"{told['cores']} cores, {told['right']} ended as they must, {told['silent']} in silence.",
+        f"`python -m tests.campaigns.boots`: {told['boots']} of {told['scenarios']} boots in "
+        f"{told['seconds'] // 60} minutes on {told['cores']} cores (the machine did other work too), "
+        f"{told['right']} ended as they must, {told['silent']} in silence.",
         "",
         "Each is a launch of a deployed site on the emulated AWS: bash runs the template's user data on an "
         "empty root in namespaces, the agent runs as its unit says, on a recorded g6.xlarge. ready: in "
