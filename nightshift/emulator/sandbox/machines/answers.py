@@ -30,6 +30,7 @@ from nightshift.emulator.sandbox.machines.outputs import (
 
 
 def files(machine: Machine) -> dict[str, str]:
+    """Small files that the checks read, healthy for this description."""
     pci = machine.cards if machine.pci is None else machine.pci
     found = {
         f"/sys/bus/pci/devices/0000:{0x10 + index:02x}:00.0/{name}": f"{value}\n"

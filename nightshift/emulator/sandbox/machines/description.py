@@ -49,26 +49,32 @@ class Machine:
 
     @property
     def type(self) -> InstanceType:
+        """Its row of the catalog."""
         return instance_type(self.kind)
 
     @property
     def gpu(self) -> Gpu:
+        """Its cards' model."""
         return GPUS[self.type.gpu_model]
 
     @property
     def cards(self) -> int:
+        """How many it should have."""
         return int(self.type.gpu_count)
 
     @property
     def preset(self) -> Runtime:
+        """The runtime's row of the catalog."""
         return RUNTIMES[self.runtime]
 
     @property
     def efa_devices(self) -> int:
+        """How many EFA devices it shows."""
         if self.devices is not None:
             return self.devices
         return (self.type.efa_max_interfaces or 0) if self.efa else 0
 
     @property
     def switched(self) -> bool:
+        """Whether NVSwitches join its cards."""
         return self.type.cells["nvswitch"] == "yes"

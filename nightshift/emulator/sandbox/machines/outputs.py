@@ -23,6 +23,7 @@ def limits(files: str = "524288", locked: str = "unlimited") -> str:
 
 
 def module_text(machine: Machine) -> str:
+    """/proc/driver/nvidia/version."""
     is_open = machine.gpu.module != "proprietary" if machine.open_module is None else machine.open_module
     name = "Open Kernel Module for x86_64" if is_open else "x86_64 Kernel Module"
     return (
@@ -32,10 +33,12 @@ def module_text(machine: Machine) -> str:
 
 
 def efa_name(index: int) -> str:
+    """Name of the EFA device at this place."""
     return f"rdmap{16 + index}s27"
 
 
 def cell_values(machine: Machine, index: int) -> dict[str, str]:
+    """One card's cells of nvidia-smi, by field."""
     major, minor = machine.gpu.capability
     model = machine.type.gpu_model
     return {
@@ -53,6 +56,7 @@ def cell_values(machine: Machine, index: int) -> dict[str, str]:
 
 
 def smi(machine: Machine) -> str:
+    """nvidia-smi's lines, a card each."""
     count = machine.cards if machine.listed is None else machine.listed
     rows = [cell_values(machine, index) for index in range(count)]
     if rows:
@@ -61,6 +65,7 @@ def smi(machine: Machine) -> str:
 
 
 def runtime_answer(machine: Machine) -> dict[str, Any]:
+    """What the probe says of torch and its libraries."""
     preset, (major, minor) = machine.preset, machine.gpu.capability
     site = f"{PREFIX}/lib/python3.13/site-packages/nvidia"
     name = cell_values(machine, 0)["name"]
@@ -108,6 +113,7 @@ def kernels_answer(machine: Machine, **changed: Any) -> dict[str, Any]:
 
 
 def collective_answer(machine: Machine, **changed: Any) -> dict[str, Any]:
+    """What the probe says of an all_reduce."""
     return {
         "step": "collective",
         "backend": "nccl",
@@ -123,23 +129,28 @@ def collective_answer(machine: Machine, **changed: Any) -> dict[str, Any]:
 
 
 def data(told: Mapping[str, Any]) -> Answer:
+    """A probe's answer."""
     return Answer(0, json.dumps(told) + "\n")
 
 
 def listing(text: str) -> Answer:
+    """A listing whose end is marked."""
     return Answer(0, marked(text))
 
 
 def unit_blocks(names: tuple[str, ...], load: str, active: str) -> str:
+    """`systemctl show` of units in these states."""
     blocks = [f"Id={name}\nLoadState={load}\nActiveState={active}\n" for name in names]
     return "\n".join(blocks)
 
 
 def show(names: tuple[str, ...]) -> Command:
+    """The command that asks for these units."""
     return ("systemctl", "show", "--property=Id,LoadState,ActiveState", *names)
 
 
 def fabric_rows(machine: Machine, state: str, status: str) -> str:
+    """nvidia-smi's fabric state, a card each."""
     return "".join(f"{index}, {state}, {status}\n" for index in range(machine.cards))
 
 
@@ -159,6 +170,7 @@ def links_text(machine: Machine, down: int = 0) -> str:
 
 
 def fi_info_text(names: list[str]) -> str:
+    """`fi_info -p efa` with these devices."""
     return "".join(
         f"provider: efa\n    fabric: efa\n    domain: {name}-{kind}\n    version: 203.0\n"
         f"    type: FI_EP_{kind[:3].upper()}\n    protocol: FI_PROTO_EFA\n"
@@ -168,6 +180,7 @@ def fi_info_text(names: list[str]) -> str:
 
 
 def packages_text(machine: Machine, driver: str | None = None) -> str:
+    """dpkg-query's list of a machine with this driver."""
     version = driver or machine.driver
     branch = version.partition(".")[0]
     return (
@@ -177,6 +190,7 @@ def packages_text(machine: Machine, driver: str | None = None) -> str:
 
 
 def network_answer(machine: Machine, **changed: Any) -> dict[str, Any]:
+    """The probe's all_reduce over EFA."""
     lines = [
         "NET/OFI Selected provider is efa, fabric is efa-direct (found 8 nics)",
         f"Using network {NETWORK}",
