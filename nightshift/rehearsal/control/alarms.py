@@ -25,10 +25,11 @@ _SIZES = {
 
 @dataclass(eq=False)
 class AlarmState:
-    """One alarm of one group. `due`: a look is planned."""
+    """One alarm of one group. `due`: a look is planned. `of_failures`: it reads failed boots only."""
 
     alarm: Alarm
     expression: Formula = field(repr=False)
+    of_failures: bool = False
     ringing: bool = False
     due: bool = False
 
@@ -41,7 +42,8 @@ def alarms_of(world: World) -> dict[str, list[AlarmState]]:
         owners = {_owner(metric, short, world.site, alarm.name) for metric in alarm.metrics}
         if len(owners) != 1:
             raise ValueError(f"alarm {alarm.name}: it reads {len(owners)} groups, one is played")
-        found[owners.pop()].append(AlarmState(alarm, formula(alarm.expression)))
+        failures = all(metric.name == METRIC_BOOT_FAILED for metric in alarm.metrics)
+        found[owners.pop()].append(AlarmState(alarm, formula(alarm.expression), failures))
     return found
 
 
@@ -57,7 +59,7 @@ def _owner(metric: Metric, short: Mapping[str, str], site: str, alarm: str) -> s
 def poke(site: Site, group: GroupState) -> None:
     """Something that alarms read has changed: look as soon as one of them could begin to ring."""
     for state in site.alarms.get(group.name, ()):
-        if not state.due:
+        if not state.due and (group.failed_boots or not state.of_failures):
             _plan(site, group, state, max(0, state.alarm.needed - 1) * state.alarm.period_s + _MINUTE)
 
 

@@ -5,7 +5,7 @@ Edges come from AWS; these levels are the node's own code (bootstrap/lifecycle),
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 
 from bootstrap.lifecycle import guard, hours
@@ -21,8 +21,8 @@ _SELDOM_S = 6 * 3_600
 """How often a node looks that has no end in sight; its word can change meanwhile only by an operator."""
 
 
-_NO_END = "inside its shift"
-"""What the guard says of a group that is never down."""
+_AHEAD = (timedelta(hours=30), timedelta(days=22))
+"""Most shifts end within the first; what has no end within the second has none."""
 
 
 @lru_cache(maxsize=4096)
@@ -41,16 +41,21 @@ def over_already(site: Site, group: GroupState) -> str:
 
 def watch_over(site: Site, group: GroupState, node: Node) -> None:
     """Look at the calendar when the shift is over, and at the hours when they may be."""
-    site.queue.after(_next_look(site, _word(site, node)), _look, site, group, node)
+    site.queue.after(_next_look(site, node), _look, site, group, node)
     _watch_hours(site, group, node)
 
 
-def _next_look(site: Site, word: guard.Word) -> int:
+def _next_look(site: Site, node: Node) -> int:
     """A real node looks all the time; nothing changes between these looks."""
-    if word.ends_at is not None:
-        due = int(word.ends_at.timestamp()) + int(guard.LATE.total_seconds())
-        return max(_AGAIN_S, due - site.now)
-    return _SELDOM_S if word.says == _NO_END else _AGAIN_S
+    calendar = _calendar(node.instance.manifest, site.overrides.get(node.instance.group))
+    now = datetime.fromtimestamp(site.now, UTC)
+    for ahead in _AHEAD:
+        here = calendar.intervals(now, now + ahead)
+        if not here or here[0][0] > now:
+            return _AGAIN_S
+        if here[0][1] < now + ahead:
+            return int((here[0][1] - now + guard.LATE).total_seconds())
+    return _SELDOM_S
 
 
 def watch_job(site: Site, group: GroupState) -> None:
@@ -92,7 +97,7 @@ def _look(site: Site, group: GroupState, node: Node) -> None:
         return
     word = _word(site, node)
     if word.stay:
-        site.queue.after(_next_look(site, word), _look, site, group, node)
+        site.queue.after(_next_look(site, node), _look, site, group, node)
     else:
         ends.end_itself(site, group, node, word.says)
 
