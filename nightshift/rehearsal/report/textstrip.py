@@ -13,14 +13,15 @@ LEGEND = "a character is 3 hours: # up, + for a part, x wanted and not up, . dow
 _DAYS = 7
 _CELLS = 8
 _MOST_WEEKS = 4
+_MOST_GROUPS = 24
 _NAME = 22
 _BOOT = 900
 """Wanted for no more than these seconds, a character may be without a node in service."""
 
 
 def text_strips(story: Story, told: Sequence[Night]) -> list[str]:
-    """Rows under the days' names, a block for each seven days; nothing where there is nothing to show."""
-    if not told or story.weeks > _MOST_WEEKS + 0.2:
+    """Rows under the days' names, a block for each seven days; nothing where that is none or too much."""
+    if not told or story.weeks > _MOST_WEEKS + 0.2 or len(story.groups) > _MOST_GROUPS:
         return []
     clock = Clock(story.timezone)
     lines, first = [], clock.midnight(story.start)

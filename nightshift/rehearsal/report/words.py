@@ -121,6 +121,11 @@ def length(seconds: float) -> str:
     return f"{number(minutes / 60)} h"
 
 
+def precisely(seconds: float) -> str:
+    """Like `length`, with a tenth of a second where that matters: `0.4 s`."""
+    return f"{seconds:.1f} s" if seconds < 10 else length(seconds)
+
+
 def hours(minutes: float) -> str:
     """`33.5 h`."""
     return f"{minutes / 60:,.1f} h"

@@ -86,6 +86,12 @@ def test_long_rehearsals_and_empty_ones_have_no_strip() -> None:
     assert not any("a character is" in line for line in summary(ALL["empty"]()))
 
 
+def test_a_crowd_of_groups_has_no_strip() -> None:
+    story = good_week()
+    crowd = {f"group-{at}": story.groups["vit"] for at in range(200)}
+    assert len(summary(replace(story, groups=crowd, nodes=()))) < 150
+
+
 def test_names_too_long_for_the_strip_are_cut() -> None:
     story = many_groups()
     long = replace(story, groups={"x" * 60: story.groups["vit"]}, nodes=())

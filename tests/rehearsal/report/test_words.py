@@ -15,6 +15,7 @@ from nightshift.rehearsal.report.words import (
     clean,
     count,
     length,
+    precisely,
     signed_minutes,
     signed_usd,
     usd,
@@ -81,6 +82,10 @@ def test_a_span_names_the_second_day_only_when_it_is_long() -> None:
 )
 def test_lengths(seconds: int, said: str) -> None:
     assert length(seconds) == said
+
+
+def test_short_runs_are_told_to_a_tenth_of_a_second() -> None:
+    assert [precisely(seconds) for seconds in (0.04, 3.26, 75)] == ["0.0 s", "3.3 s", "1 min"]
 
 
 def test_long_lengths_are_hours() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import datetime, timedelta
+from functools import lru_cache
 
 from nightshift.rehearsal.story import (
     Bill,
@@ -157,15 +158,18 @@ def bill(draft: Draft, groups: dict[str, GroupInfo], seconds: int) -> Bill:
     )
 
 
+@lru_cache
 def good_week() -> Story:
     return story(Draft(SHANGHAI, 7), "lab", (DESK, VIT), MONDAY, 1, {})
 
 
+@lru_cache
 def three_faults() -> Story:
     struck = {("vit", 0): "ice@mon", ("vit", 1): "spot@wed+3h", ("vit", 2): "boot-fails@fri"}
     return story(Draft(SHANGHAI, 7), "lab", (DESK, VIT), MONDAY, 1, struck)
 
 
+@lru_cache
 def broken_rule() -> Story:
     """Two writers after a slow detach; the rehearsal stops there."""
     whole = story(Draft(SHANGHAI, 23), "lab", (DESK, VIT), MONDAY, 1, {("vit", 1): "spot@wed+3h"})
@@ -203,6 +207,7 @@ def _until(node: NodeLife, at: int) -> NodeLife:
     return replace(node, ended=None, how="alive", phases=phases)
 
 
+@lru_cache
 def year() -> Story:
     struck = {
         ("vit", at): kind
@@ -219,6 +224,7 @@ def year() -> Story:
     return story(draft, "lab", (DESK, VIT), datetime(2026, 1, 5), 52, struck)
 
 
+@lru_cache
 def many_groups() -> Story:
     """Clocks change on the Sunday; groups of several nodes beside small ones."""
     plans = (
@@ -241,6 +247,7 @@ def many_groups() -> Story:
     return story(Draft(NEW_YORK, 11), "team", plans, datetime(2026, 10, 26), 1, struck)
 
 
+@lru_cache
 def empty_week() -> Story:
     draft = Draft(SHANGHAI, 1)
     return replace(
@@ -251,6 +258,7 @@ def empty_week() -> Story:
     )
 
 
+@lru_cache
 def midweek() -> Story:
     """A week that begins and ends inside a day, one fault that never struck, an operator's word."""
     whole = three_faults()
