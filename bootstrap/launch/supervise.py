@@ -231,8 +231,6 @@ class Supervisor:
         verdict = judge(outcome, code, why, asked, launch.step)
         with self._lock:
             self._launch = None
-        if verdict.kind in ("failed", "lost") and launch.progress is None:
-            self._warm = False
         step, checkpoint = self._at(verdict)
         self._group.tell(
             last=launch.generation,
@@ -255,6 +253,7 @@ class Supervisor:
             return Ended("drained", *self._at(verdict), saved, reason)
         if verdict is not None and verdict.kind in ("failed", "lost"):
             self._barren += 1
+            self._warm = self._warm and self._barren < 2
         pause = 0.0 if self._barren < 2 else self._waits.backoff_s * 4 ** (self._barren - 2)
         self._ready_at = self._edges.now() + pause
         self.warm_up(plan)

@@ -79,8 +79,6 @@ def _started(
     status: int | None = None,
 ) -> subprocess.Popen[bytes]:
     command = cage.command([str(python), str(INSIDE), *words])
-    if status is not None:
-        command = ["/bin/sh", "-c", f'exec 3>&{status} {status}>&-; exec "$@"', "sh", *command]
     process = subprocess.Popen(
         command,
         stdin=subprocess.PIPE,
@@ -110,7 +108,7 @@ class Server:
         self.warm = False
         self._begun = 0
         reading, writing = os.pipe()
-        words = ["serve", str(whole.path)]
+        words = ["serve", str(whole.path), str(writing)]
         self._process = _started(python, words, environment, cage, listen, writing)
         os.close(writing)
         threading.Thread(

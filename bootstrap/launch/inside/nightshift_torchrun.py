@@ -1,11 +1,11 @@
 """Runs in the runtime's Python, without our packages: torchrun, imported once for all of a job's launches.
 
-`serve CAGE` reads orders, one JSON object a line, from standard input; each begins one torchrun, forked as
-its workers are from a server process that has imported torch, so that a restart costs no import. On file
-descriptor 3 it says `0 warm 0` once torch is there, `NUMBER pid PID` of each, and `NUMBER code CODE` when it
-has ended. The end of its input means that the node's agent is gone: then the whole cgroup CAGE is killed,
-this process with it. `once` reads one order and is torchrun. This folder is on sys.path while torch is
-imported: no other module may lie in it.
+`serve CAGE STATUS` reads orders, one JSON object a line, from standard input; each begins one torchrun,
+forked as its workers are from a server process that has imported torch, so that a restart costs no import.
+On file descriptor STATUS it says `0 warm 0` once torch is there, `NUMBER pid PID` of each, and `NUMBER code
+CODE` when it has ended. The end of its input means that the node's agent is gone: then the whole cgroup CAGE
+is killed, this process with it. `once` reads one order and is torchrun. This folder is on sys.path while
+torch is imported: no other module may lie in it.
 """
 
 from __future__ import annotations
@@ -31,7 +31,6 @@ AHEAD = [
     "torch.utils.data",
     "torch._dynamo",
 ]
-_STATUS = 3
 _WAY = ("_forkserver_address", "_forkserver_authkey")
 Order = dict[str, Any]
 """`number`, `cage`, `arguments` (torchrun's), `environment`, `folder`."""
@@ -45,7 +44,7 @@ def once() -> None:
     import_module("torch.distributed.run").main(order["arguments"])
 
 
-def serve(cage: str) -> None:
+def serve(cage: str, status: int) -> None:
     """Until the agent goes."""
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(AHEAD)
@@ -62,13 +61,13 @@ def serve(cage: str) -> None:
             process.join()
             number = running.pop(process)
             said = f"{number} code {process.exitcode}" if number else "0 warm 0"
-            os.write(_STATUS, f"{said}\n".encode())
+            os.write(status, f"{said}\n".encode())
         for line in orders.read() if orders.handle in ready else []:
             order = json.loads(line)
             process = context.Process(target=launch, args=(order, way))
             process.start()
             running[process] = order["number"]
-            os.write(_STATUS, f"{order['number']} pid {process.pid}\n".encode())
+            os.write(status, f"{order['number']} pid {process.pid}\n".encode())
     (Path(cage) / "cgroup.kill").write_text("1")
 
 
@@ -168,6 +167,6 @@ if __name__ == "__main__":
     # by its own name, so that the processes of the server find what they are to do
     itself = import_module("nightshift_torchrun")
     if sys.argv[1] == "serve":
-        itself.serve(sys.argv[2])
+        itself.serve(sys.argv[2], int(sys.argv[3]))
     else:
         itself.once()

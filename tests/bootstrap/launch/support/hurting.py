@@ -52,8 +52,8 @@ class Hurting:
         """One that doesn't lead, and comes back."""
         self._lost("a node is lost", self.other(self.cluster.leader()))
 
-    def leader(self) -> None:
-        self._lost("the leader is lost", self.cluster.leader())
+    def leader(self, *, back: bool = True) -> None:
+        self._lost("the leader is lost", self.cluster.leader(), back=back)
 
     def notices(self) -> None:
         """While it saves; after its return in the midst of the job's boot; then it comes back to stay."""
@@ -78,10 +78,12 @@ class Hurting:
         kill(victim)
         self._back(event, before, 2, at, gang)
 
-    def _lost(self, event: str, place: Place) -> None:
+    def _lost(self, event: str, place: Place, *, back: bool = True) -> None:
         before, gang, at = self._before()
         place.crash()
         self._back(event, before, 1, at, gang)
+        if not back:
+            return
         self._settle()
         before, at = self.cluster.known(), time.time()
         place.boot()
