@@ -13,6 +13,7 @@ POST node-credentials {"instance_id"}    session credentials of the instance's r
                       {"seconds"}        how long they hold, where the clock is to jump beyond six hours
 GET  volumes                             volumes with size, state and attachment
 GET  instances                           instances with state, and as members of groups their lifecycle state
+POST instances      {"ids": [ids]}       these only
 POST shutdown       {"instance_id"}      the instance has turned itself off: it ends
 GET  hooks                               open lifecycle actions: instance, hook, token, deadline
 POST reset          {}                   forget all resources
@@ -132,7 +133,7 @@ def _volumes(_body: Body) -> Body:
     return {"volumes": rows}
 
 
-def _instances(_body: Body) -> Body:
+def _instances(body: Body) -> Body:
     from moto.autoscaling.models import autoscaling_backends
     from moto.ec2.models import ec2_backends
 
@@ -144,7 +145,8 @@ def _instances(_body: Body) -> Body:
     }
     rows = []
     for backend in ec2_backends[ACCOUNT].values():
-        for each in [one for made in list(backend.reservations.values()) for one in made.instances]:
+        made = {each.id: each for one in list(backend.reservations.values()) for each in one.instances}
+        for each in (made[name] for name in body.get("ids", made) if name in made):
             group, lifecycle = members.get(each.id, (None, None))
             rows.append({"id": each.id, "state": each.state, "group": group, "lifecycle": lifecycle})
     return {"instances": rows}
@@ -184,6 +186,7 @@ class Control:
             ("POST", "node-credentials"): _node_credentials,
             ("GET", "volumes"): _volumes,
             ("GET", "instances"): _instances,
+            ("POST", "instances"): _instances,
             ("POST", "shutdown"): _shutdown,
             ("GET", "hooks"): _hooks,
             ("POST", "reset"): _reset,

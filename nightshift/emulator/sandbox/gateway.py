@@ -73,8 +73,8 @@ class Gateway:
 
         Raises OSError when the emulated AWS doesn't answer.
         """
-        rows = control(self.endpoint, "instances")["instances"]
-        state = next((row["lifecycle"] for row in rows if row["id"] == instance_id), None)
+        rows = control(self.endpoint, "instances", {"ids": [instance_id]})["instances"]
+        state = next((row["lifecycle"] for row in rows), None)
         if state is None:
             return None
         return "Terminated" if state.startswith("Terminat") else "InService"

@@ -23,6 +23,8 @@ from nightshift.emulator.sandbox.power import Power
 from nightshift.emulator.sandbox.volumes import Volumes
 
 SUBNET, GATEWAY, MOST_NODES = "10.77.0", "10.77.0.1", 200
+BRIDGE = "02:4e:53:00:00:01"
+"""A bridge without an address of its own takes one of its ports', and another when that node goes."""
 TOOLS = ("ip", "unshare", "nsenter", "mount", "losetup")
 _HOLD = "import sys; print('ready', flush=True); sys.stdin.read()"
 
@@ -92,9 +94,9 @@ class Network:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        for node in self._nodes:
-            node.close()
-        self._exit.close()
+        with self._exit:
+            for node in self._nodes:
+                self._exit.callback(node.close)
 
     def _serve(self, cloud: str, stack: ExitStack) -> None:
         self.gateway = Gateway(self._hub, GATEWAY, cloud)
@@ -117,7 +119,8 @@ class Network:
         return next((each for each in self._nodes if each.id == instance_id), None)
 
     def _bridge(self) -> None:
-        for command in ("link set lo up", "link add br0 type bridge", "link set br0 up"):
+        bridge = f"link add br0 address {BRIDGE} type bridge"
+        for command in ("link set lo up", bridge, "link set br0 up"):
             self.ip(*command.split())
         self.ip("addr", "add", f"{GATEWAY}/24", "dev", "br0")
 

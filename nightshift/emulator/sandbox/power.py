@@ -47,10 +47,8 @@ class Power:
     def look(self) -> None:
         """One look at all instances. Raises OSError when AWS doesn't answer, NodeError from a node."""
         nodes = {each.id: each for each in self.nodes()}
-        for row in control(self.endpoint, "instances")["instances"]:
-            node = nodes.get(row["id"])
-            if node is None:
-                continue
+        for row in control(self.endpoint, "instances", {"ids": list(nodes)})["instances"]:
+            node = nodes[row["id"]]
             if row["state"] in ENDED:
                 self._turn_off(node)
             elif node.ended == "poweroff" and node.id not in self._told:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -12,7 +13,7 @@ import pytest
 
 from nightshift.emulator.sandbox.network import Network, SandboxError
 from nightshift.emulator.sandbox.node import Node, NodeError
-from nightshift.emulator.sandbox.place import MEMORY, PREFIX, born, group_root, sweep
+from nightshift.emulator.sandbox.place import MEMORY, PREFIX, born, group_root, make_folder, sweep
 
 pytestmark = pytest.mark.node
 SERVE = """
@@ -27,9 +28,11 @@ import socket, sys
 socket.create_connection((sys.argv[1], 7000), 1).close()
 """
 MURDERED = """
-import os, sys
-from nightshift.emulator.sandbox.network import Network
-net = Network().__enter__()
+import sys
+from pathlib import Path
+from nightshift.emulator.sandbox import network, place
+network.make_folder = lambda: place.make_folder(Path(sys.argv[1]))
+net = network.Network().__enter__()
 node = net.node("i-0dead")
 node.popen(["sleep", "1000"])
 print(net.folder, node.pid, flush=True)
@@ -177,21 +180,23 @@ def test_a_network_leaves_nothing(net: Network) -> None:
 
 
 def test_a_killed_run_leaves_files_alone_and_the_next_takes_them_away(net: Network) -> None:
-    command = [sys.executable, "-c", MURDERED]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
-        told, pid = process.stdout.readline().split()
-        process.kill()
-    deadline = time.monotonic() + 10
-    while born(int(pid)) is not None:
-        assert time.monotonic() < deadline, "the node's pid 1 outlives its maker"
-        time.sleep(0.02)
-    assert Path(told).is_dir()
-    assert Path(told) in sweep(MEMORY)
-    assert not Path(told).exists()
-    assert net.folder.exists(), "one whose process lives is let alone"
-    root = group_root()
-    assert root is None or not (root / Path(told).name).exists()
+    with tempfile.TemporaryDirectory(dir=MEMORY) as where:
+        command = [sys.executable, "-c", MURDERED, where]
+        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+            assert process.stdout is not None
+            told, pid = process.stdout.readline().split()
+            process.kill()
+        deadline = time.monotonic() + 10
+        while born(int(pid)) is not None:
+            assert time.monotonic() < deadline, "the node's pid 1 outlives its maker"
+            time.sleep(0.02)
+        assert Path(told).is_dir()
+        living = make_folder(Path(where))
+        assert not Path(told).exists(), "a new run takes it away"
+        assert sweep(Path(where)) == []
+        assert living.is_dir(), "one whose process lives is let alone"
+        root = group_root()
+        assert root is None or not (root / Path(told).name).exists()
 
 
 def test_the_same_instance_twice_is_refused(net: Network) -> None:

@@ -28,7 +28,7 @@ AGENT, CLOUD_INIT = "nightshift.service", "cloud-final.service"
 Outcome = Literal["ready", "abandoned", "off", "hook", "silent"]
 """ready: in service; abandoned: the launch was given up; off: the machine turned itself off; hook: nothing
 more comes, and AWS ends the launch at the hook's deadline; silent: not even that."""
-LOOK_S = 0.2
+LOOK_S = 0.4
 _GIVEN_UP = re.compile(r"giving the launch up: (.+)|not ready: (.+)")
 
 
@@ -153,7 +153,7 @@ class Lane:
         while time.monotonic() < end:
             if node.ended == "poweroff" and self._went_by_itself(node):
                 return "off"
-            state = self.site.instances().get(node.id)
+            state = self._state(node)
             if state == "InService":
                 return "ready"
             if state is None:
@@ -162,6 +162,11 @@ class Lane:
         hooks: Any = self.cloud.control("hooks")["actions"]
         waits = [each for each in hooks if each["instance_id"] == node.id]
         return "hook" if waits and waits[0]["default_result"] == "ABANDON" else "silent"
+
+    def _state(self, node: Node) -> str | None:
+        """Its lifecycle state in the group; None when it's no member any more."""
+        rows: Any = self.cloud.control("instances", {"ids": [node.id]})["instances"]
+        return rows[0]["lifecycle"] if rows else None
 
     @staticmethod
     def _went_by_itself(node: Node) -> bool:
@@ -202,7 +207,7 @@ class Lane:
         row.second = round(time.monotonic() - began, 2)
         began = time.monotonic()
         self.site.size(0)
-        if not self._until(lambda: node.id not in self.site.instances(), 120):
+        if not self._until(lambda: self._state(node) is None, 120):
             row.right, row.problem = False, "no drain"
             return
         row.drain = round(time.monotonic() - began, 2)

@@ -17,7 +17,7 @@ from tests.emulator.sandbox.support.lane import AGENT, CLOUD_INIT, MACHINE, Boot
 from tests.emulator.sandbox.support.site import GROUP
 
 WHILE_S = 20.0
-PATIENCE_S = 8
+PATIENCE_S = 20
 """The fetcher's deadline in boots that can't succeed: they'd take 300 s each."""
 AWS, IMDS = "[!i]*", "imds.*"
 """All calls that go over the network, and all that don't."""
