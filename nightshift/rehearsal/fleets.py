@@ -23,8 +23,8 @@ MODELLED = "Nodes are modelled, with times that were measured or are assumed; st
 REAL = (
     "Nodes of {group} are real: user data, agent and job run as processes in namespaces, on block devices of "
     "their own. Boot and drain took the seconds told; between them time is compressed: whatever happens to "
-    "a job comes after some {steps} steps, and these are the steps told. The job is a stand-in, the trainer "
-    "that ships with a toy model on the CPU; its GPUs' answers are recorded, what job.run says isn't used. "
+    "a job comes after some {steps} steps, and these are the steps told. The job is a stand-in, a small "
+    "model on the CPU; its GPUs' answers are recorded, and what job.run says isn't used. "
     "The control plane, attach and detach times and the effects of api-throttled, clock-jump, disk-full and "
     "slow-detach are modelled."
 )

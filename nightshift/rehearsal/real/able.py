@@ -15,7 +15,7 @@ NODE_GIB, WORKER_GIB = 0.6, 0.5
 """Measured on a small model: agent, torchrun and the libraries it has; each worker beside."""
 FILES_GIB = 1.0
 """What the volumes' data and the nodes' own files may take of memory."""
-_NEEDED = ("torch", "torchvision")
+_NEEDED = ("torch",)
 _MKFS = {"xfs": "mkfs.xfs", "ext4": "mkfs.ext4"}
 
 

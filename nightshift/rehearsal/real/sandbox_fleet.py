@@ -7,6 +7,7 @@ a few steps, really, and these are the steps that are told.
 from __future__ import annotations
 
 import math
+import re
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -15,6 +16,7 @@ from nightshift.emulator.sandbox.imds import Identity
 from nightshift.emulator.sandbox.machines.description import Machine
 from nightshift.emulator.sandbox.machines.recorded import equip
 from nightshift.emulator.sandbox.network import Network
+from nightshift.records.drain import DrainRecord
 from nightshift.records.errors import Unreadable
 from nightshift.records.store import Records
 from nightshift.rehearsal.control.fleet import Ails, Boot, Drain, Instance, Work
@@ -33,6 +35,7 @@ SLOW_S = 180
 """What throttled calls add to a boot or a drain: modelled, as for nodes that aren't real."""
 POLL_S = "1"
 """A node asks its metadata so often here, instead of each 5 s."""
+_STEP = re.compile(r"step-(\d+)")
 SILENT = frozenset({"imds-lost", "network-split"})
 
 
@@ -165,15 +168,24 @@ class SandboxFleet:
         return self._drained(life, seconds + self._slow(ails))
 
     def _drained(self, life: Life, seconds: int) -> Drain:
+        """By the record that it wrote of its drain."""
         step, saved = life.last
-        manifest = life.instance.manifest
-        run = self._records(life).run(manifest.group)
-        if manifest.job is None or not life.trains:
+        if life.instance.manifest.job is None or not life.trains or life.killed:
             return Drain(seconds, step, saved)
-        if run is None:
-            raise Stuck(f"{life.aws_id}: it drained without a record of its run: {life.last_words()}")
-        kept = max(saved, run.step)
-        return Drain(seconds, max(step, kept), kept)
+        told = self._drain_record(life)
+        kept = max(saved, told[0])
+        return Drain(seconds, max(step, kept), kept, "" if told[1] else "drained; its last step isn't saved")
+
+    def _drain_record(self, life: Life) -> tuple[int, bool]:
+        """The step of the newest checkpoint, and whether the last step is in it. Raises Stuck."""
+        body = self.groups[life.instance.group].node_object(
+            life.instance.manifest.data_bucket, life.aws_id, "drain.json"
+        )
+        if body is None:
+            raise Stuck(f"{life.aws_id}: it drained without a record: {life.last_words()}")
+        record = DrainRecord.load("the drain record", body)
+        found = [hit for each in record.steps for hit in _STEP.findall(each.says) if each.name == "job"]
+        return (int(found[-1]) if found else 0), bool(record.saved)
 
     def _unheard(self, life: Life, ails: Ails) -> Drain:
         """Without metadata nothing is heard; without a network it is, and can't be told."""

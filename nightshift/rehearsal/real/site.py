@@ -9,7 +9,7 @@ from typing import Any
 
 from nightshift.emulator.sandbox.control import control
 from nightshift.plan.names import HOOK_DRAIN
-from nightshift.rehearsal.clients import Clients
+from nightshift.rehearsal.clients import Clients, listed
 
 HOLDS_S = 90 * 86_400
 """A node's credentials: longer than any shift, since the clock jumps over the times of their renewal."""
@@ -59,6 +59,13 @@ class AwsGroup:
         """What the launch template gave it."""
         asked = self.clients("ec2").describe_instance_attribute(InstanceId=instance_id, Attribute="userData")
         return base64.b64decode(asked["UserData"]["Value"])
+
+    def node_object(self, bucket: str, instance_id: str, name: str) -> bytes | None:
+        """What a node has written below its own id."""
+        s3 = self.clients("s3")
+        found = listed(s3, "list_objects_v2", "Contents", Bucket=bucket, Prefix="nodes/")
+        keys = [one["Key"] for one in found if one["Key"].endswith(f":{instance_id}/{name}")]
+        return s3.get_object(Bucket=bucket, Key=keys[0])["Body"].read() if keys else None
 
     def shrink(self, instance_id: str) -> None:
         """The group gets smaller by this instance, which its terminating hook holds."""

@@ -16,7 +16,7 @@ from nightshift.emulator.sandbox.node import Node
 
 TRAIN = Path(__file__).with_name("train.py")
 SAVE_STEPS = 20
-"""Of train.py: steps between two saves."""
+"""train.py's own steps between two saves."""
 STATE = "/var/lib/nightshift/code"
 SECRET = "rehearsal"
 WHOLE = ".nightshift-commit"
