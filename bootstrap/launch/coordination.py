@@ -204,7 +204,7 @@ class Coordinator:
         try:
             seen = self._board.lease()
             if seen.lease is not None and self._is_mine(seen.lease) and seen.lease.state != "over":
-                self._board.write_lease(generations.given_up(seen.lease, self.me), seen.etag)
+                self._board.write_lease(generations.given_up(seen.lease), seen.etag)
         except (Unreachable, Conflict) as error:
             self._say(f"the lease wasn't handed over: {error}")
 

@@ -50,8 +50,10 @@ def claim(seen: LeaseSeen, me: Member, group: Group, unbroken_s: float) -> Lease
         patient = me.ready or unbroken_s > group.waits.lease_s
         if not (stale and patient):
             return None
-    reason = f"the leader {old.leader} was lost" if old.leader else old.reason
-    return _next(replace(old, leader=me.instance, token=me.token, reason=reason), best=old.best)
+    mine = replace(old, leader=me.instance, token=me.token)
+    if not old.leader:
+        return mine
+    return _next(replace(mine, reason=f"the leader {old.leader} was lost"), best=old.best)
 
 
 def _just_finished(old: Lease, me: Member, age_s: float, group: Group) -> bool:
@@ -70,10 +72,12 @@ def _next(lease: Lease, *, best: int) -> Lease:
     return replace(lease, generation=lease.generation + 1, state="gathering", regroup=False, best=best)
 
 
-def given_up(lease: Lease, me: Member) -> Lease:
-    """What a leader that takes part no more leaves behind: anyone may go on from there at once."""
-    after = _next(lease, best=max(lease.best, _step(me)))
-    return replace(after, leader="", token="", reason=f"the leader {me.instance} left")
+def given_up(lease: Lease) -> Lease:
+    """What a leader that takes part no more leaves behind: anyone may go on from there at once.
+
+    The generation stands: others may still be saving it.
+    """
+    return replace(lease, leader="", token="")
 
 
 def lead(lease: Lease, seen: Sequence[MemberSeen], me: Member, group: Group, timers: Timers) -> Lease:
@@ -84,13 +88,20 @@ def lead(lease: Lease, seen: Sequence[MemberSeen], me: Member, group: Group, tim
         return _gathered(lease, alive, me, group, timers)
     if lease.state == "over":
         return lease
-    after = _kept(lease, alive, group, timers)
+    after = _kept(lease, seen, group, timers)
     fresh = Timers()
     return _gathered(after, alive, me, group, fresh) if after.state == "gathering" else after
 
 
 def _alive(seen: MemberSeen, lease: Lease, group: Group) -> bool:
     return seen.age_s <= group.waits.lease_s and seen.member.run == lease.run
+
+
+def _counts(seen: MemberSeen, lease: Lease, group: Group) -> bool:
+    """Whether it lives, or said its last word before it left: others that drain with it may still save."""
+    member = seen.member
+    said = member.leaving and member.last == lease.generation and member.verdict is not None
+    return _alive(seen, lease, group) or (said and member.run == lease.run)
 
 
 def _gathered(lease: Lease, alive: Sequence[MemberSeen], me: Member, group: Group, timers: Timers) -> Lease:
@@ -111,9 +122,11 @@ def _gathered(lease: Lease, alive: Sequence[MemberSeen], me: Member, group: Grou
     return replace(lease, state="running", id=name, address=me.address, port=0, members=keys)
 
 
-def _kept(lease: Lease, alive: Sequence[MemberSeen], group: Group, timers: Timers) -> Lease:
+def _kept(lease: Lease, seen: Sequence[MemberSeen], group: Group, timers: Timers) -> Lease:
     """Of a running generation: over, mended by the next one, ended for the sake of late nodes, or kept."""
-    inside = [each.member for each in alive if each.member.key in lease.members]
+    inside = [
+        each.member for each in seen if each.member.key in lease.members and _counts(each, lease, group)
+    ]
     ended = [each for each in inside if each.last == lease.generation and each.verdict]
     finished = next((each for each in ended if each.verdict == "finished"), None)
     if finished is not None:
@@ -124,7 +137,7 @@ def _kept(lease: Lease, alive: Sequence[MemberSeen], group: Group, timers: Timer
     if lease.regroup:
         late = timers.regrouping > group.waits.regroup_s
         return _next(lease, best=_best(lease, inside)) if late else lease
-    late = joiners(lease, alive, group)
+    late = joiners(lease, seen, group)
     whole = len(lease.members) + len(late) >= group.nodes
     if late and (whole or timers.joiners > group.waits.settle_s):
         return replace(lease, regroup=True)

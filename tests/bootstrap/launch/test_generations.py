@@ -76,9 +76,27 @@ def test_what_is_no_lease_is_replaced() -> None:
 
 
 def test_a_leader_that_leaves_lets_go_and_anyone_may_take_over_at_once() -> None:
-    left = given_up(RUNNING, RUNS_A)
-    assert (left.leader, left.state, left.generation, left.best) == ("", "gathering", 6, 20)
-    assert claim(LeaseSeen(left, "x", 0.0), RUNS_B, GROUP, 0.0) is not None
+    left = given_up(RUNNING)
+    assert left.leader == ""
+    taken = claim(LeaseSeen(left, "x", 0.0), RUNS_B, GROUP, 0.0)
+    assert taken == replace(RUNNING, leader="i-b")
+
+
+@pytest.mark.parametrize("who", [0, 1])
+@pytest.mark.parametrize("saving_s", [1.0, 40.0, 90.0])
+def test_who_leaves_takes_no_time_to_save_from_the_others(who: int, saving_s: float) -> None:
+    """A leader that had drained once gave its lease up with the next number, and the others were ended
+    in the midst of their own saves."""
+    world = World()
+    nodes = [SimNode(world, f"n{number}", 3, WAITS) for number in range(3)]
+    run(world, nodes, 45)
+    assert settled(world, nodes) is None
+    for number, node in enumerate(nodes):
+        node.saving_s = 1.0 if number == who else saving_s
+    nodes[who].leave(nodes)
+    run(world, nodes, saving_s + 30)
+    assert settled(world, nodes) is None, "\n".join(world.said[-20:])
+    assert [node.cut_short for node in nodes] == [0, 0, 0]
 
 
 def test_the_first_generation_waits_for_all_nodes_but_not_for_ever() -> None:

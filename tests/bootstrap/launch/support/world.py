@@ -73,7 +73,10 @@ class SimNode:
         self.running = 0
         self.steps = 0
         self.launched_at = 0.0
-        self._regroup_at: float | None = None
+        self._saved_at: float | None = None
+        self._leaves = False
+        self.saving_s = 1.0
+        self.cut_short = 0
         self.boot()
 
     @property
@@ -83,7 +86,8 @@ class SimNode:
     def boot(self) -> None:
         """Its agent begins, first or again; nothing runs."""
         self._starts += 1
-        self.alive, self.running, self._regroup_at = True, 0, None
+        self._leaves = False
+        self.alive, self.running, self._saved_at = True, 0, None
         me = Member(self.name, f"{self._starts}", "run", f"10.0.0.{self.name[1:]}", ready=True)
         self.coordinator = Coordinator(
             SharedBoard(self.world, self.name),
@@ -96,6 +100,17 @@ class SimNode:
 
     def crash(self) -> None:
         self.alive, self.running = False, 0
+
+    def leave(self, nodes: list[SimNode]) -> None:
+        """Its notice: all of the gang save at the same step, each as long as it takes; then it goes."""
+        self._leaves = True
+        self.coordinator.tell(leaving=True, ready=False)
+        self._drain(nodes)
+
+    def _drain(self, nodes: list[SimNode]) -> None:
+        for each in nodes:
+            if each.running == self.running and each._saved_at is None:
+                each._saved_at = self.world.now + each.saving_s
 
     def fail(self) -> None:
         """Its worker dies."""
@@ -113,36 +128,44 @@ class SimNode:
         lease = self.coordinator.lease
         act = react(lease, self.coordinator.me, self.running) if lease else "wait"
         if act == "end":
-            self.running = 0
+            self.cut_short += self._saved_at is not None
+            self.running, self._saved_at = 0, None
             self.coordinator.tell(ready=True)
         elif act == "launch" and lease is not None:
             self._launch(lease)
-        elif act == "regroup" and self._regroup_at is None:
-            self._regroup_at = self.world.now + 1.0
+        elif act == "regroup" and self._saved_at is None:
+            self._drain(nodes)
         if self.running and lease is not None:
             self._train(lease, nodes)
 
     def _launch(self, lease: Lease) -> None:
         self.world.launched[lease.generation].add(lease.id)
-        self.running, self.launched_at, self._regroup_at = lease.generation, self.world.now, None
+        self.running, self.launched_at, self._saved_at = lease.generation, self.world.now, None
         self.coordinator.tell(ready=False, last=lease.generation, verdict=None)
 
     def _train(self, lease: Lease, nodes: list[SimNode]) -> None:
         gang = [each for each in nodes if each.running == self.running]
         age = self.world.now - self.launched_at
-        if lease.generation == self.running and len(gang) < len(lease.members):
+        if self._saved_at is not None:
+            if self.world.now >= self._saved_at:
+                self._end("drained")
+        elif lease.generation == self.running and len(gang) < len(lease.members):
             if age > STEP_AFTER_S:
                 self._end("failed")
-        elif self._regroup_at is not None and self.world.now >= self._regroup_at:
-            for each in gang:
-                each._end("drained")
         elif age > STEP_AFTER_S:
             self.steps += 1
             self.coordinator.tell(step=self.steps)
 
     def _end(self, kind: Kind) -> None:
-        last, self.running, self._regroup_at = self.running, 0, None
-        self.coordinator.tell(ready=True, last=last, verdict=kind, reason=kind, step=self.steps)
+        last, self.running, self._saved_at = self.running, 0, None
+        agreed, ready = kind == "drained", not self._leaves
+        self.coordinator.tell(
+            ready=ready, last=last, verdict=kind, agreed=agreed, reason=kind, step=self.steps
+        )
+        if self._leaves:
+            self.coordinator._step_safely()
+            self.coordinator._hand_over()
+            self.alive = False
 
 
 def run(world: World, nodes: list[SimNode], seconds: float) -> None:
