@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from nightshift.rehearsal.report.nights import stop
 from nightshift.rehearsal.story import NodeLife, Phase, PhaseName, Span, Story
 
 PHASES: dict[PhaseName, str] = {
@@ -67,5 +68,5 @@ def rows(places: Sequence[float], apart: float) -> list[int]:
 
 
 def always_minutes(story: Story) -> int:
-    """Node minutes if every node were up all the time."""
-    return sum(info.nodes for info in story.groups.values()) * (story.end - story.start) // 60
+    """Node minutes if every node were up all the time that was rehearsed."""
+    return sum(info.nodes for info in story.groups.values()) * (stop(story) - story.start) // 60

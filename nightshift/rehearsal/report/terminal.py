@@ -155,6 +155,11 @@ def _topics(story: Story, told: Sequence[Night]) -> list[tuple[str, str]]:
     ]
 
 
+def _told(clock: Clock, event: Event) -> str:
+    about = f"{event.group} {event.kind}" if event.group else event.kind
+    return f"{clock.second(event.at)}  {about}: {event.says}"
+
+
 def _again(story: Story) -> list[str]:
     """The command that plays it again, to be pasted."""
     command = story.broken[0].replay if story.broken else story.replay
@@ -187,8 +192,8 @@ def _problems(story: Story) -> list[str]:
     lines: list[str] = []
     for one in story.broken:
         lines += wrap(f"problem  {clock.second(one.at)}, {one.rule}: {one.says}", 9)
-        for event in one.before[-5:]:
-            lines.append(short(f"{'':9}{clock.second(event.at)}  {event.group or ''} {event.says}"))
+        earlier = [event for event in one.before if event.kind != "broken"]
+        lines += [short(f"{'':9}{_told(clock, event)}") for event in earlier[-5:]]
     for fault in story.faults:
         if not fault.ok:
             lines += wrap(f"problem  {fault.fault} didn't end as it must: {fault.ended}", 9)

@@ -130,6 +130,16 @@ def test_a_broken_rule_stands_first_with_the_command_that_replays_it() -> None:
     assert section("broken", "rules").count("broken") == 1
 
 
+def test_of_the_events_before_a_break_the_last_stand_open() -> None:
+    whole = broken_rule()
+    before = tuple(Event(whole.start + at, "launch", f"launch {at}", "vit") for at in range(25))
+    told = render(replace(whole, broken=(replace(whole.broken[0], before=before),)))
+    found = next(one for one in ElementTree.fromstring(told).iter("section") if one.get("class") == "break")
+    panel = text_of(found)
+    assert "The 15 events before the last 10" in panel
+    assert all(f"launch {at}" in panel for at in range(25))
+
+
 def test_a_night_on_which_clocks_change_is_named() -> None:
     assert "Sun 1 Nov: clocks go back, 02:00 EDT becomes 01:00 EST; the day has 25 hours" in section(
         "groups", "weeks"
