@@ -3,7 +3,7 @@
 `python -m tests.campaigns.runtime --python 3.12=PATH --python 3.13=PATH --out docs/runtime.json`. Real builds
 take packages from the index that this machine is set up for (3 GB a build, and again for pip), and CPython
 from the one named, packed as uv's own are. Needs 30 GB in `--where`, and root for the small filesystems.
-`--only` plays one part and keeps the others' figures. Exit 1 when anything half done, changed or cut passed
+`--only` plays some parts and keeps the others' figures. Exit 1 when anything half done, changed or cut passed
 for a runtime.
 """
 
@@ -17,42 +17,49 @@ import random
 import shutil
 import sys
 import tempfile
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 
 from bootstrap.runtime.presets import locks
 from nightshift.catalog.runtimes import NEWEST, RUNTIMES
 from tests.bootstrap.runtime.support.hardship import Outcome, full_disks, kills, measured_s, sealed, tampering
 from tests.bootstrap.runtime.support.lane import Lane, lane, told
-from tests.campaigns.runtime_real import Figures, real, say
+from tests.campaigns.runtime_real import real, say
 
 
-def hardship(where: Path, scale: float, seed: int) -> dict[str, Outcome]:
-    """Kills, full disks, tampering, two at once: on a small runtime made from nothing but this machine."""
-    chance = random.Random(seed)
+def hardship(names: Sequence[str], where: Path, scale: float, seed: int) -> Iterator[tuple[str, Outcome]]:
+    """The named parts, on a small runtime made from nothing but this machine."""
+    if not names:
+        return
     with lane(where) as made:
         made.make(where / "first")
-        size = sealed(made.folders(where / "first")).size
-        found = {}
-        for name, fresh, nodes in (("unpacking", False, 40), ("building", True, 20)):
-            longest = measured_s(made, where / "measured", fresh)
-            say(f"{name} takes {longest:.1f} s here")
-            steps = [int(size * chance.uniform(0.01, 0.95)) for _ in range(int(nodes * scale / 2))]
-            found[f"disk full while {name}"] = full_disks(made, steps, where / f"{name}-full", fresh)
-            found[f"killed while {name}"] = kills(
-                made, int(nodes * scale), longest, chance, where / f"{name}-killed", fresh
-            )
-            say(f"{name}: {found}")
-        made.make(where / "last")
-        found["tampered with"] = tampering(made, where / "tampered", int(90 * scale), chance)
-        found["two at once"] = together(made, int(10 * scale), where / "together")
-    return found
+        for number, name in enumerate(names):
+            say(name)
+            yield name, HARDSHIPS[name](made, scale, random.Random(seed + number), where / f"part-{number}")
 
 
-def together(made: Lane, rounds: int, base: Path) -> Outcome:
-    """Two processes on one node, and two nodes, all four at the same time, with an empty bucket."""
+def _killed(made: Lane, scale: float, chance: random.Random, where: Path, fresh: bool) -> Outcome:
+    longest = measured_s(made, where, fresh)
+    return kills(made, max(1, int((20 if fresh else 40) * scale)), longest, chance, where, fresh)
+
+
+def _full(made: Lane, scale: float, chance: random.Random, where: Path, fresh: bool) -> Outcome:
+    size = sealed(made.folders(made.base / "first")).size
+    rounds = max(1, int((10 if fresh else 20) * scale))
+    return full_disks(made, [int(size * chance.uniform(0.01, 0.95)) for _ in range(rounds)], where, fresh)
+
+
+def _tampered(made: Lane, scale: float, chance: random.Random, where: Path) -> Outcome:
+    return tampering(made, where, max(9, int(90 * scale)), chance)
+
+
+def _together(made: Lane, scale: float, chance: random.Random, base: Path) -> Outcome:
+    """Two processes on one node and one on another, at the same time, with an empty bucket."""
     outcome = Outcome()
-    for number in range(rounds):
+    for number in range(max(1, int(10 * scale))):
         made.pack.unlink(missing_ok=True)
         outcome.rounds += 1
         roots = [base / f"{number}-{name}" for name in ("one", "one", "two")]
@@ -64,6 +71,16 @@ def together(made: Lane, rounds: int, base: Path) -> Outcome:
     return outcome
 
 
+HARDSHIPS: Mapping[str, Callable[[Lane, float, random.Random, Path], Outcome]] = {
+    "killed while unpacking": partial(_killed, fresh=False),
+    "killed while building": partial(_killed, fresh=True),
+    "disk full while unpacking": partial(_full, fresh=False),
+    "disk full while building": partial(_full, fresh=True),
+    "tampered with": _tampered,
+    "two at once": _together,
+}
+
+
 def _python(text: str) -> tuple[str, str]:
     minor, _, path = text.partition("=")
     return minor, path
@@ -72,7 +89,7 @@ def _python(text: str) -> tuple[str, str]:
 def _parsed(arguments: list[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m tests.campaigns.runtime")
     parser.add_argument("--python", type=_python, action="append", default=[], metavar="MINOR=PATH")
-    parser.add_argument("--only", choices=[*locks(), "hardship"], action="append")
+    parser.add_argument("--only", choices=[*locks(), *HARDSHIPS], action="append")
     parser.add_argument("--rounds", type=int, default=2, help="builds of the newest preset beside pip")
     parser.add_argument("--scale", type=float, default=1.0, help="of the rounds of hardship")
     parser.add_argument("--seed", type=int, default=1)
@@ -84,21 +101,31 @@ def _parsed(arguments: list[str] | None) -> argparse.Namespace:
 def main(arguments: list[str] | None = None) -> int:
     """Writes the figures after each part."""
     given = _parsed(arguments)
-    pythons, problems = dict(given.python), 0
-    figures: Figures = json.loads(given.out.read_text()) if given.out.exists() else {}
-    figures["machine"] = f"Linux {platform.release()}, {os.cpu_count()} cores, seed {given.seed}"
-    for part in given.only or ["hardship", *reversed(locks())]:
-        with tempfile.TemporaryDirectory(prefix="runtime-", dir=given.where) as where:
-            say(part)
-            if part == "hardship":
-                found = hardship(Path(where), given.scale, given.seed)
-                problems += sum(len(each.problems) for each in found.values())
-                figures[part] = {name: asdict(each) for name, each in found.items()}
-            else:
-                rounds = given.rounds if part == NEWEST else 0
-                figures[part] = real(part, pythons[RUNTIMES[part].python], Path(where), rounds)
+    parts, pythons, problems = given.only or [*HARDSHIPS, *locks()], dict(given.python), 0
+    figures: dict[str, object] = json.loads(given.out.read_text()) if given.out.exists() else {}
+    figures["machine"] = f"Linux {platform.release()}, {os.cpu_count()} cores"
+
+    def write(name: str, found: object) -> None:
+        figures[name] = found
         given.out.write_text(json.dumps(figures, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+
+    hard = [name for name in parts if name in HARDSHIPS]
+    with _folder(given.where) as where:
+        for name, outcome in hardship(hard, where, given.scale, given.seed):
+            problems += len(outcome.problems)
+            write(name, asdict(outcome))
+    for name in (name for name in parts if name not in HARDSHIPS):
+        rounds = given.rounds if name == NEWEST else 0
+        with _folder(given.where) as where:
+            say(name)
+            write(name, real(name, pythons[RUNTIMES[name].python], where, rounds))
     return 1 if problems else 0
+
+
+@contextmanager
+def _folder(where: Path) -> Generator[Path]:
+    with tempfile.TemporaryDirectory(prefix="runtime-", dir=where) as made:
+        yield Path(made)
 
 
 if __name__ == "__main__":
