@@ -8,7 +8,7 @@ BIN := $(VENV)/bin
 PYTEST := $(BIN)/python -m pytest
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup setup-run engine try test test-fast test-engine test-node lint fmt lock bench clean
+.PHONY: help setup setup-run setup-try engine try test test-fast test-engine test-node lint fmt lock bench clean
 
 help:  ## what can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## */\1\t/' | expand -t 14
@@ -17,14 +17,16 @@ setup: $(VENV)/.dev  ## everything pinned, tests' packages too, in .venv
 
 setup-run: $(VENV)/.run  ## what the program, the verbs and the rehearsal need, in .venv
 
+setup-try: $(VENV)/.try  ## the same with PyTorch, for nodes that are real processes
+
 $(VENV)/.%: requirements/%.txt requirements/uv.txt pyproject.toml tools/setup.sh
 	@tools/setup.sh "$(VENV)" $*
 
 engine: setup-run  ## the Pulumi engine and AWS provider, found or built and cached
 	@$(BIN)/python -m nightshift.emulator.engine
 
-try:  ## the main job on an emulated AWS, no account needed
-	@tools/prepare.sh "$(MAKE)" setup-run
+try:  ## the main job on an emulated AWS, no account needed; a week of it, on real nodes where root may
+	@tools/prepare.sh "$(MAKE)" "$$(tools/try-set.sh)"
 	@$(BIN)/python -m nightshift.rehearsal.front_door
 
 test:  ## lint, types and all tests

@@ -1,7 +1,7 @@
 """`python -m nightshift.rehearsal.front_door`: the main job on the embedded default, told in a page.
 
-Deploys the stack to an emulated AWS, asks `status` while it stands, and ends with what stood, when it
-wakes next, what it will cost, and where to go from here.
+Deploys the stack to an emulated AWS, asks `status` while it stands, plays its coming week with a fault, and
+ends with what came of it, what stood, what it will cost, and where to go from here.
 """
 
 from __future__ import annotations
@@ -19,15 +19,18 @@ from typing import TYPE_CHECKING
 from nightshift.cli.context import Context
 from nightshift.cli.errors import CliError
 from nightshift.cli.project import StackFile
+from nightshift.cli.rehearsed import whole
 from nightshift.cli.site import calendars
 from nightshift.cli.text import wrap
 from nightshift.cli.verb_forecast import count, default_month, money, saved_percent
 from nightshift.cli.verb_rehearse import provider_words, rehearse
 from nightshift.cli.when import ahead
 from nightshift.plan.instants import local_text, zone_of
+from nightshift.rehearsal import first_week
 
 if TYPE_CHECKING:
     from nightshift.rehearsal.deploy import DeployReport
+    from nightshift.rehearsal.story import Story
     from nightshift.settings.models import Stack
 
 _TOPIC = 12
@@ -46,23 +49,43 @@ class Seen:
     up: tuple[str, ...] = field(default=())
 
 
+INTERRUPTED = 130
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Run it; status 1 when the rehearsal found a problem."""
     parser = argparse.ArgumentParser("nightshift.rehearsal.front_door", description=__doc__)
     parser.add_argument("--stack", default="rehearsal", help="stack name; default: rehearsal")
+    parser.add_argument("--real", help="the group whose nodes run as real processes, or none")
     args = parser.parse_args(argv)
     here = Context()
     try:
-        file = here.file(args.stack)
-        stack = here.stack(file)
-        seen = Seen()
-        report = rehearse(here, file, stack, lambda endpoint: _look(here, file, stack, endpoint, seen))
+        return _tried(here, args.stack, args.real)
     except CliError as error:
         print(*error.lines, sep="\n", file=sys.stderr)
         return error.code
-    for line in page(stack, report, seen, here.now(), file.path.relative_to(file.root)):
+    except KeyboardInterrupt:
+        print("\ninterrupted: all that ran here is ended, nothing is left", file=sys.stderr)
+        return INTERRUPTED
+
+
+def _tried(here: Context, name: str, real: str | None) -> int:
+    file = here.file(name)
+    stack = here.stack(file)
+    seen, stories = Seen(), list["Story"]()
+    plan = first_week.plan_of(stack, here.now())
+    report = rehearse(
+        here,
+        file,
+        stack,
+        lambda endpoint: _look(here, file, stack, endpoint, seen),
+        lambda endpoint: stories.append(first_week.play(stack, plan, endpoint, here.say, real)),
+    )
+    story = whole(report, stories[0]) if stories else None
+    path = first_week.keep(story, file.root) if story is not None else None
+    for line in page(stack, report, seen, here.now(), file.path.relative_to(file.root), story, path):
         print(line)
-    return 1 if report.problems else 0
+    return 1 if report.problems or story is None or not story.ok else 0
 
 
 def _look(here: Context, file: StackFile, stack: Stack, endpoint: str, seen: Seen) -> None:
@@ -96,7 +119,15 @@ def _nodes(lines: Sequence[str]) -> tuple[str, ...]:
     return tuple(lines[2 : ends[0] - 1] if ends else lines[2:])
 
 
-def page(stack: Stack, report: DeployReport, seen: Seen, now: datetime, file: Path) -> list[str]:
+def page(
+    stack: Stack,
+    report: DeployReport,
+    seen: Seen,
+    now: datetime,
+    file: Path,
+    story: Story | None = None,
+    path: Path | None = None,
+) -> list[str]:
     """The summary, at 80 columns."""
     if report.problems:
         return ["", *(line for one in report.problems for line in wrap(f"problem  {one}", 9))]
@@ -104,9 +135,13 @@ def page(stack: Stack, report: DeployReport, seen: Seen, now: datetime, file: Pa
     lines += [f"`nightshift status` while it stood ({seen.seconds:.1f} s):", *_indented(seen.lines), ""]
     if seen.up:
         lines += ["With its nodes up, as a shift's start brings them:", *_indented(seen.up), ""]
+    if story is not None:
+        lines += ["Its coming week, played there:", "", *first_week.told(story), ""]
     lines += _topic("Stood", _stood(stack, report)) + _topic("Wakes next", _wakes(stack, now))
     lines += _topic("Costs", _costs(stack, now)) + _topic("Proven", _proven(report))
-    lines += _topic("Took", _took(report))
+    lines += _topic("Took", _took(report, story))
+    if path is not None:
+        lines += _topic("Report", f"{path.name}: open it in a browser")
     return [*lines, "", *_onward(file)]
 
 
@@ -157,8 +192,12 @@ def _proven(report: DeployReport) -> str:
     )
 
 
-def _took(report: DeployReport) -> str:
-    steps = ", ".join(f"{step.replace('_', ' ')} {taken:.0f} s" for step, taken in report.seconds.items())
+def _took(report: DeployReport, story: Story | None) -> str:
+    taken = dict(report.seconds)
+    if story is not None:
+        total = taken.pop("total", 0.0)
+        taken |= {"week": story.seconds, "total": total}
+    steps = ", ".join(f"{step.replace('_', ' ')} {seconds:.0f} s" for step, seconds in taken.items())
     return f"{steps}; {provider_words(report)}"
 
 
