@@ -68,6 +68,7 @@ def play(
 
     Raises UsageError for faults that have no place in it, CliError when a real node doesn't go on.
     """
+    from nightshift.emulator.sandbox.control import Refused
     from nightshift.emulator.sandbox.network import SandboxError
     from nightshift.emulator.sandbox.node import NodeError
     from nightshift.rehearsal.faults.parse import FaultProblems
@@ -82,7 +83,7 @@ def play(
             return nodes.told(rehearse(stack, world, plan, nodes.fleet, progress))
     except FaultProblems as error:
         raise UsageError(*error.problems) from error
-    except (Stuck, SandboxError, NodeError) as error:
+    except (Stuck, SandboxError, NodeError, Refused) as error:
         raise CliError(*(f"real nodes: {line}" for line in str(error).splitlines())) from error
 
 

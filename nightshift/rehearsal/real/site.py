@@ -84,7 +84,7 @@ class AwsGroup:
             scaling.terminate_instance_in_auto_scaling_group(
                 InstanceId=instance_id, ShouldDecrementDesiredCapacity=True
             )
-        if self._state(instance_id) not in ("terminated", "shutting-down"):
+        if self._runs(instance_id):
             self.clients("ec2").terminate_instances(InstanceIds=[instance_id])
         self.tidy()
 
@@ -129,9 +129,12 @@ class AwsGroup:
             for each in group["Instances"]
         }
 
-    def _state(self, instance_id: str) -> str:
-        rows = control(self.endpoint, "instances")["instances"]
-        return next((str(row["state"]) for row in rows if row["id"] == instance_id), "terminated")
+    def _runs(self, instance_id: str) -> bool:
+        """Whether EC2 still has it."""
+        asked = [{"Name": "instance-id", "Values": [instance_id]}]
+        found = listed(self.clients("ec2"), "describe_instances", "Reservations", Filters=asked)
+        states = [one["State"]["Name"] for each in found for one in each["Instances"]]
+        return any(state not in ("terminated", "shutting-down") for state in states)
 
     def _why(self) -> str:
         told = self.clients("autoscaling").describe_scaling_activities(AutoScalingGroupName=self.name)
