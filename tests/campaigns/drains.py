@@ -21,7 +21,7 @@ from typing import Any
 
 from nightshift.emulator.cloud.process import start_cloud
 from nightshift.emulator.sandbox.network import reason_to_skip
-from tests.bootstrap.drain.support.ground import Ground, ground, until
+from tests.bootstrap.drain.support.ground import Ground, ground
 from tests.bootstrap.drain.support.measure import MACHINE_GONE, Drained, How, drain, give_notice, judge
 
 SPOT_S, STUCK_SPOT_S = 120.0, 40.0
@@ -108,7 +108,7 @@ class Played:
         life.process.wait()
         again = self.site.start_agent(life.node)
         again.says("generation 1 launched here")
-        until("the job makes steps", lambda: (again.job_file("progress.json") or {}).get("step", 0) > 0)
+        again.trains(1)
         found = drain(self.site, again, "planned")
         self.last = part.add(found)
 

@@ -39,6 +39,8 @@ LOGS = names.log_group_name(SITE)
 EVERY_DAY = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 KEYS = {"aws_access_key_id": "operator", "aws_secret_access_key": "operator"}
 PATIENCE_S = 120.0
+STEPS_S = 600.0
+"""Until a job makes steps: on a busy machine importing torch alone takes a minute."""
 
 
 class GaveUp(AssertionError):
@@ -102,7 +104,7 @@ class Life:
             told = self.job_file("progress.json")
             return told["step"] if told is not None and told["step"] >= resumed + steps else 0
 
-        return until("the job makes steps", going)
+        return until("the job makes steps", going, STEPS_S)
 
     def resumed(self) -> int:
         """The step that the job went on from, 0 for a new run."""
