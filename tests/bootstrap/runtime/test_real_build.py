@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import subprocess
+import time
 from collections.abc import Generator
 from dataclasses import replace
 from pathlib import Path
@@ -114,7 +114,7 @@ def test_a_network_lost_for_good_is_said(empty: Lane) -> None:
 
 
 def test_a_build_that_takes_too_long_is_ended(empty: Lane) -> None:
-    empty.index.faults.slow_s = 30.0
+    empty.index.faults.held = True
     found = empty.make(empty.base / "node", build_s=4.0)
     assert found["how"] == "problem"
     assert "not done after" in str(found["found"])
@@ -153,26 +153,31 @@ def test_two_nodes_build_at_once_and_one_pack_stays(empty: Lane) -> None:
 
 
 def test_who_waits_too_long_for_another_says_for_whom(empty: Lane) -> None:
-    empty.index.faults.slow_s = 3.0
-    first = empty.start(empty.base / "node")
-    lock = empty.folders(empty.base / "node").lock
-    while not lock.exists() or not lock.read_text():
-        assert first.poll() is None
+    first = _held_up(empty)
     second = empty.make(empty.base / "node", wait_s=0.5)
+    empty.index.faults.held = False
     assert f"process {first.pid}" in str(second["found"])
     assert told(first)["how"] == "built"
 
 
 def test_a_killed_builder_s_uv_keeps_the_lock_until_it_is_done(empty: Lane) -> None:
     """Nobody begins anew beneath a command that still writes."""
-    empty.index.faults.slow_s = 3.0
-    first = empty.start(empty.base / "node")
-    while not [each for each in empty.index.faults.asked if "/files/" in each]:
-        assert first.poll() is None
+    first = _held_up(empty)
     first.kill()
     first.communicate()
     second = empty.make(empty.base / "node", wait_s=0.3)
+    empty.index.faults.held = False
     assert second["how"] == "problem"
     assert "or a child of its still at work" in str(second["found"])
     assert empty.make(empty.base / "node")["how"] == "built"
-    assert os.listdir(empty.base / "node")  # noqa: PTH208
+
+
+def _held_up(lane: Lane) -> subprocess.Popen[str]:
+    """A node that waits for its wheels until `held` ends."""
+    lane.index.faults.held = True
+    began = len(lane.index.faults.asked)
+    process = lane.start(lane.base / "node")
+    while not [each for each in lane.index.faults.asked[began:] if "/files/" in each]:
+        assert process.poll() is None
+        time.sleep(0.02)
+    return process

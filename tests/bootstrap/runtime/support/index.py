@@ -14,12 +14,13 @@ from typing import Any
 
 @dataclass
 class Faults:
-    """What is to go wrong from now on. `cut` after that many bytes of a wheel, `times` often."""
+    """What is to go wrong from now on. `cut` after that many bytes of a wheel, `times` often; no wheel comes
+    while `held`."""
 
     refuse: bool = False
     cut: int | None = None
     times: int = 1_000_000
-    slow_s: float = 0.0
+    held: bool = False
     asked: list[str] = field(default_factory=list)
 
 
@@ -55,8 +56,8 @@ def serving(folder: Path) -> Generator[Index]:
             self.send_header("Content-Type", kind)
             self.send_header("Content-Length", str(len(data)))
             self.end_headers()
-            if wheel and faults.slow_s:
-                time.sleep(faults.slow_s)
+            while wheel and faults.held:
+                time.sleep(0.02)
             if wheel and faults.cut is not None and faults.cut < len(data) and faults.times > 0:
                 faults.times -= 1
                 data = data[: faults.cut]
