@@ -11,8 +11,8 @@ from nightshift.emulator.sandbox.place import born
 from tests.bootstrap.launch.support.cluster import Agent, Cluster, Hung, Place, kill, within
 from tests.bootstrap.launch.support.figures import Figures
 
-LIMIT_S = 90.0
-ENDS_S = 30.0
+LIMIT_S = 150.0
+ENDS_S = 60.0
 
 
 class Hurting:
