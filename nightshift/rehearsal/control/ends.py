@@ -56,6 +56,7 @@ def drain(site: Site, group: GroupState, node: Node, budget_s: int, *, planned: 
     node.enter("train" if node.ready_at is not None else "boot", site.now)
     work = jobs.stop(site, group, node)
     done = site.fleet.drain(node.instance, site.now, budget_s, planned, ails)
+    work = jobs.went_on(group, work, done.step)
     usual = "unmounts" if work is None else "stops its job, saves, unmounts"
     site.tell("drain", done.says or usual, group.name, node.id)
     if done.seconds is None:

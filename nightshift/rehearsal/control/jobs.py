@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from nightshift.rehearsal.control.fleet import Work
 from nightshift.rehearsal.control.site import Site
@@ -54,6 +54,14 @@ def stop(site: Site, group: GroupState, node: Node) -> Stopped | None:
     if work.finished is not None and job.finished is None:
         done(site, group, work.step)
     return Stopped(lead, work)
+
+
+def went_on(group: GroupState, stopped: Stopped | None, step: int) -> Stopped | None:
+    """A real job makes some steps more until it hears of its end: `step` is its last one."""
+    if stopped is None or step <= stopped.work.step:
+        return stopped
+    group.job.step = stopped.lead.steps_to = step
+    return Stopped(stopped.lead, replace(stopped.work, step=step))
 
 
 def account(
