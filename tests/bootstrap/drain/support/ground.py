@@ -104,7 +104,10 @@ class Life:
             told = self.job_file("progress.json")
             return told["step"] if told is not None and told["step"] >= resumed + steps else 0
 
-        return until("the job makes steps", going, STEPS_S)
+        try:
+            return until("the job makes steps", going, STEPS_S)
+        except GaveUp as error:
+            raise GaveUp(f"{error}; the agent said: {self.words[-3000:]}") from None
 
     def resumed(self) -> int:
         """The step that the job went on from, 0 for a new run."""
