@@ -19,7 +19,6 @@ import sys
 import tempfile
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 
@@ -113,7 +112,8 @@ def main(arguments: list[str] | None = None) -> int:
     with _folder(given.where) as where:
         for name, outcome in hardship(hard, where, given.scale, given.seed):
             problems += len(outcome.problems)
-            write(name, asdict(outcome))
+            say(f"{name}: {outcome}")
+            write(name, outcome.figures())
     for name in (name for name in parts if name not in HARDSHIPS):
         rounds = given.rounds if name == NEWEST else 0
         with _folder(given.where) as where:

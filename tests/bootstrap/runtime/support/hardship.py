@@ -34,6 +34,10 @@ class Outcome:
     counts: Counter[str] = field(default_factory=Counter)
     problems: list[str] = field(default_factory=list)
 
+    def figures(self) -> dict[str, object]:
+        """For JSON."""
+        return {"rounds": self.rounds, "counts": dict(self.counts), "problems": self.problems}
+
 
 def reason_to_skip() -> str | None:
     """Why no small filesystem can be mounted here, or None."""
