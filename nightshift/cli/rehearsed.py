@@ -151,12 +151,21 @@ def answer(found: Rehearsed, report: Path | None) -> Answer:
     return Answer(tuple(lines), told, FINE if found.story.ok and not problems else PROBLEM)
 
 
+def report_place(path: Path) -> Path:
+    """Where the report will go: tried before minutes are spent on it. Raises UsageError."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
+    except OSError as error:
+        raise UsageError(f"--report: {path}: {error.strerror}") from error
+    return path
+
+
 def write_report(story: Story, path: Path) -> None:
     """The page as one file. Raises UsageError."""
     from nightshift.rehearsal.report.page import render
 
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(render(story), encoding="utf-8")
     except OSError as error:
         raise UsageError(f"--report: {path}: {error.strerror}") from error

@@ -47,11 +47,11 @@ def run(args: argparse.Namespace, here: Context) -> Answer:
         return answer(rehearse(here, file, stack, at_last=_staying(here, stack) if args.stay else None))
     asked = rehearsing.read(args, stack.site.timezone)
     plan = rehearsing.plan_of(asked, stack, here.now())
+    path = None if args.report is None else rehearsed.report_place(here.cwd / args.report)
     if args.only == "control":
         found = rehearsed.control(here, file, stack, plan, args.world)
     else:
         found = _both(here, file, stack, plan, args.real)
-    path = None if args.report is None else here.cwd / args.report
     if path is not None:
         rehearsed.write_report(found.story, path)
     return rehearsed.answer(found, path)

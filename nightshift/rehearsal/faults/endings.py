@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from nightshift.rehearsal.control.site import Site
+from nightshift.rehearsal.control.state import Node
 from nightshift.rehearsal.expect import Expect, GroupExpect
 from nightshift.rehearsal.faults.strike import Struck
 from nightshift.rehearsal.faults.table import KINDS
@@ -24,6 +26,11 @@ _UNMET = {
 """Faults that wait for something which may not come: the event that shows it, and what to say without it."""
 
 
+_COSTS_STEPS = ("spot", "spot-now", "crash", "kill-agent", "disk-full", "network-split", "imds-lost")
+_FOLLOWS_S = 300
+"""The stop of a job that a fault of a moment causes comes so soon."""
+
+
 @dataclass(frozen=True)
 class _After:
     """What came after a fault: its group's events up to the end of the shift that it fell into."""
@@ -37,6 +44,15 @@ class _After:
         return next((one for one in self.events if one.kind in kinds and one.at >= since), None)
 
 
+@dataclass(frozen=True)
+class _Told:
+    """How it ended in a sentence, whether it may end so, and whether the group was without a node for it."""
+
+    says: str
+    ok: bool = True
+    without_s: int = 0
+
+
 def endings(site: Site, expected: Expect, struck: Iterable[Struck]) -> tuple[FaultEnd, ...]:
     """Every fault's end, in the order of being struck."""
     return tuple(_ending(site, expected, one) for one in struck)
@@ -47,108 +63,116 @@ def _ending(site: Site, expected: Expect, one: Struck) -> FaultEnd:
     if one.at is None:
         return FaultEnd(strike.name, kind.what, None, strike.group, "there was nothing to hit", 0, 0, True)
     group = expected.groups[strike.group]
-    after = _after(site, group, one.at)
-    ended, ok = _tell(site, group, one, after)
+    told = _tell(site, group, one, _after(site, group, one.at))
     lost = _steps_lost(site, one)
-    minutes = _minutes_lost(site, group, one, after)
-    return FaultEnd(strike.name, kind.what, one.at, strike.group, ended, lost, minutes, ok)
+    return FaultEnd(
+        strike.name, kind.what, one.at, strike.group, told.says, lost, told.without_s // 60, told.ok
+    )
 
 
 def _after(site: Site, group: GroupExpect, at: int) -> _After:
     shift = around(group.windows, at) or upcoming(group.windows, at)
-    until = shift[1] + group.drain_s + _PATIENCE_S if shift else site.end
+    until = min(site.end, shift[1] + group.drain_s + _PATIENCE_S if shift else site.end)
     mine = [one for one in site.events if one.group == group.name and at <= one.at <= until]
     return _After(at, shift, tuple(mine))
 
 
-def _tell(site: Site, group: GroupExpect, one: Struck, after: _After) -> tuple[str, bool]:
-    if one.strike.kind == "missed-action":
-        return _missed(one, after)
+def _tell(site: Site, group: GroupExpect, one: Struck, after: _After) -> _Told:
+    kind = one.strike.kind
+    if kind == "missed-action":
+        return _missed(site, group, one, after)
+    if kind in _UNMET and after.first(_UNMET[kind][0]) is None:
+        return _Told(_UNMET[kind][1])
+    if one.node is not None and not _hit(site, one.node):
+        return _Told("the node went on", True, _late(one.node, after))
+    without = _without(site, group, after)
     stopped = after.first("policy")
     if stopped is not None:
-        return f"{stopped.says}; the next shift begins anew", True
-    if one.strike.kind == "ice":
-        return _waited(one, after)
-    if one.strike.kind in _UNMET and after.first(_UNMET[one.strike.kind][0]) is None:
-        return _UNMET[one.strike.kind][1], True
-    hit = one.node is not None and one.node.ended is not None and one.node.how not in ("drained", "alive")
-    if KINDS[one.strike.kind].hits == "node" and one.node is not None and not hit:
-        return "the node went on", True
-    return _replaced(site, group, after, one.node is not None)
+        return _Told(f"{stopped.says}; the next shift begins anew", True, without)
+    if kind == "ice":
+        return _waited(after, without)
+    return _replaced(site, group, after, one.node is not None, without)
 
 
-def _missed(one: Struck, after: _After) -> tuple[str, bool]:
-    lost = next(
-        (event for event in after.events if event.fault == one.strike.name and event.kind == "missed"), None
-    )
+def _hit(site: Site, node: Node) -> bool:
+    """Whether it ended otherwise than by a drain, in the rehearsed time."""
+    return node.ended is not None and node.ended < site.end and node.how != "drained"
+
+
+def _late(node: Node, after: _After) -> int:
+    """Seconds of its shift in which a node that was hit while it booted wasn't ready."""
+    begun = max(after.struck, after.shift[0] if after.shift else after.struck)
+    return max(0, node.ready_at - begun) if node.ready_at is not None else 0
+
+
+def _missed(site: Site, group: GroupExpect, one: Struck, after: _After) -> _Told:
+    mine = (event for event in after.events if event.fault == one.strike.name and event.kind == "missed")
+    lost = next(mine, None)
     if lost is None:
-        return "no action was due any more", True
+        return _Told("no action was due any more")
+    if lost.says.startswith("up"):
+        says = f"{lost.says}; the shift didn't begin, nothing was billed"
+        return _Told(says, True, _without(site, group, after))
     guard = after.first("drain", since=lost.at)
-    if lost.says.startswith("down"):
-        return (f"{lost.says}; the node went by itself" if guard else f"{lost.says}; no node was there"), True
-    return f"{lost.says}; the shift didn't begin, nothing was billed", True
+    return _Told(f"{lost.says}; the node went by itself" if guard else f"{lost.says}; no node was there")
 
 
-def _waited(one: Struck, after: _After) -> tuple[str, bool]:
+def _waited(after: _After, without: int) -> _Told:
     refused = after.first("no-capacity")
     if refused is None:
-        return "nobody asked for an instance meanwhile", True
+        return _Told("nobody asked for an instance meanwhile")
     launched = after.first("launch", since=refused.at)
     if launched is None:
-        return "the shift was over before there was capacity", True
-    return f"launched after {(launched.at - refused.at) // 60} minutes of waiting", True
+        return _Told("the shift was over before there was capacity", True, without)
+    return _Told(f"launched after {(launched.at - refused.at) // 60} minutes of waiting", True, without)
 
 
-def _replaced(site: Site, group: GroupExpect, after: _After, had_one: bool) -> tuple[str, bool]:
+def _replaced(site: Site, group: GroupExpect, after: _After, had_one: bool, without: int) -> _Told:
     ready = after.first("ready")
     if ready is not None:
-        return f"a node was in service {(ready.at - after.struck) // 60} minutes later", True
-    left = (after.shift[1] if after.shift else after.struck) - after.struck
-    if left <= group.boot_s + _PATIENCE_S or site.end - after.struck <= group.boot_s + _PATIENCE_S:
-        return "the shift was over before another node was ready", True
+        says = f"a node was in service {(ready.at - after.struck) // 60} minutes later"
+        return _Told(says, True, without)
+    end = min(site.end, after.shift[1] if after.shift else site.end)
+    if end - after.struck <= group.boot_s + _PATIENCE_S:
+        return _Told("the shift was over before another node was ready", True, without)
     if after.first("no-capacity", "suspended", "missed", "finished"):
-        return "no node came back in this shift, for another reason", True
+        return _Told("no node came back in this shift, for another reason", True, without)
     if after.first("launch", "boot-failed") is None:
-        return "nothing was launched in this shift", not had_one
-    return "no node was in service any more in this shift", False
+        return _Told("nothing was launched in this shift", not had_one, without if had_one else 0)
+    return _Told("no node was in service any more in this shift", False, without)
 
 
 def _steps_lost(site: Site, one: Struck) -> int:
-    """What the node's own stop cost; a fault that lies on no node costs none by itself."""
-    if one.at is None or one.node is None:
+    """What the stop of the node's job cost."""
+    if one.at is None or one.node is None or one.strike.kind not in _COSTS_STEPS:
         return 0
-    return sum(
-        stop.lost
-        for stop in site.groups[one.strike.group].job.stops
-        if one.at <= stop.at <= one.at + max(300, KINDS[one.strike.kind].lasts_s)
-    )
+    until = one.at + max(_FOLLOWS_S, KINDS[one.strike.kind].lasts_s)
+    stops = site.groups[one.strike.group].job.stops
+    return sum(stop.lost for stop in stops if one.at <= stop.at <= until and stop.node == one.node.id)
 
 
-def _minutes_lost(site: Site, group: GroupExpect, one: Struck, after: _After) -> int:
-    """From the fault, or the shift's start, until a node was in service, if none was meanwhile."""
-    if after.shift is None or one.at is None:
+def _without(site: Site, group: GroupExpect, after: _After) -> int:
+    """Seconds of the shift, from the fault on, until as many nodes as wanted were in service again."""
+    if after.shift is None:
         return 0
-    begun = max(one.at, after.shift[0])
-    end = min(after.shift[1], site.end)
-    gone = next((at for at, here in _service(site, group, begun, end) if here < group.nodes), None)
+    low, high = max(after.struck, after.shift[0]), min(after.shift[1], site.end)
+    counts = list(_service(site, group, low, high))
+    gone = next((at for at, here in counts if here < group.nodes), None)
     if gone is None:
         return 0
-    back = next(
-        (at for at, here in _service(site, group, begun, end) if here >= group.nodes and at > gone), end
-    )
-    return max(0, back - gone) // 60
+    back = next((at for at, here in counts if here >= group.nodes and at > gone), high)
+    return max(0, back - gone)
 
 
-def _service(site: Site, group: GroupExpect, low: int, high: int) -> Sequence[tuple[int, int]]:
+def _service(site: Site, group: GroupExpect, low: int, high: int) -> Iterator[tuple[int, int]]:
     """(instant, nodes in service from then on) within [low, high)."""
-    changes: dict[int, int] = {low: 0}
+    changes = Counter({low: 0})
     for node in site.groups[group.name].all_nodes():
         if node.ready_at is not None and node.ready_at < high and (node.ended or high) > low:
-            changes[max(low, node.ready_at)] = changes.get(max(low, node.ready_at), 0) + 1
+            changes[max(low, node.ready_at)] += 1
             if node.ended is not None and node.ended < high:
-                changes[node.ended] = changes.get(node.ended, 0) - 1
-    count, found = 0, []
+                changes[node.ended] -= 1
+    count = 0
     for at in sorted(changes):
         count += changes[at]
-        found.append((at, count))
-    return found
+        yield at, count
