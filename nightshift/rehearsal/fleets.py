@@ -101,7 +101,7 @@ def _told(story: Story, name: str, fleet: SandboxFleet, writers: Writers) -> Sto
     from nightshift.rehearsal.real.sandbox_fleet import TRAIN_STEPS
 
     says = REAL.format(group=name, steps=TRAIN_STEPS) + (OTHERS if len(story.groups) > 1 else "")
-    story = replace(story, compressed=says)
+    story = _again_for_real(replace(story, compressed=says))
     wrong = [*fleet.wrongs()]
     if writers.seconds:
         wrong.append(f"a volume was mounted in two nodes for {writers.seconds:.2f} s, measured")
@@ -110,3 +110,10 @@ def _told(story: Story, name: str, fleet: SandboxFleet, writers: Writers) -> Sto
     broken = [Break("one-writer", story.end, one, story.events[-25:], story.replay) for one in wrong]
     twice = story.two_writer_seconds + math.ceil(writers.seconds)
     return replace(story, broken=(*story.broken, *broken), two_writer_seconds=twice)
+
+
+def _again_for_real(story: Story) -> Story:
+    """The command that plays it again has real nodes too; their seconds are measured anew each time."""
+    replay = story.replay.replace(" --only control", "")
+    broken = tuple(replace(one, replay=replay) for one in story.broken)
+    return replace(story, replay=replay, broken=broken)
