@@ -105,9 +105,9 @@ def launch(order: Order, way: dict[str, Any]) -> None:
 
 
 def play(order: Order, script: list[str], module: bool) -> None:
-    """The user's script as the main program of this process, as `python script.py` would start it."""
+    """The user's script as the main program of this process, as `python FOLDER/script.py` would start it."""
     _enter(order)
-    _forget_the_server()
+    _forget_the_server(order["folder"])
     sys.argv = list(script)
     here = Path(__file__).resolve().parent
     sys.path[:] = [each for each in sys.path if not each or Path(each).resolve() != here]
@@ -117,7 +117,7 @@ def play(order: Order, script: list[str], module: bool) -> None:
         if module:
             runpy.run_module(script[0], run_name="__main__", alter_sys=True)
         else:
-            runpy.run_path(script[0], run_name="__main__")
+            runpy.run_path(str(Path(script[0]).absolute()), run_name="__main__")
     except SystemExit as ending:
         code = _code(ending)
     except BaseException as error:
@@ -151,9 +151,11 @@ def _use_the_server(way: dict[str, Any]) -> None:
     server.ensure_running = lambda: None
 
 
-def _forget_the_server() -> None:
-    """What the script forks by a server is to come from one of its own, in its own cgroup."""
+def _forget_the_server(folder: str) -> None:
+    """What the script forks by a server is to come from one of its own, in its own cgroup; and what it starts
+    looks for the script where the script was started."""
     _server().__init__()
+    vars(import_module("multiprocessing.process"))["ORIGINAL_DIR"] = folder
 
 
 def _code(ending: SystemExit) -> int:
