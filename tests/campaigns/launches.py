@@ -11,10 +11,12 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import platform
 import subprocess
 import sys
 import tempfile
 import time
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -42,10 +44,12 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="launches-") as folder:
         files = {lane: Path(folder) / f"{lane}.json" for lane in lanes}
         running = [_begun(lane, file, given) for lane, file in files.items()]
+        loads = [os.getloadavg()[0]]
         while any(process.poll() is None for process in running):
             time.sleep(5)
-            _write(given.out, files)
-        _write(given.out, files)
+            loads.append(os.getloadavg()[0])
+            _write(given.out, files, loads)
+        _write(given.out, files, loads)
     result = json.loads(given.out.read_text())
     problems = [words for lane in LANES[:1] for words in result.get(lane, {}).get("problems", [])]
     print("\n".join(problems) or "no problems", file=sys.stderr)
@@ -58,9 +62,18 @@ def _begun(lane: str, file: Path, given: argparse.Namespace) -> subprocess.Popen
     return subprocess.Popen(command, env={**os.environ, "PYTHONUNBUFFERED": "1"})
 
 
-def _write(out: Path, files: dict[str, Path]) -> None:
+def _about(loads: list[float]) -> str:
+    """The machine, and how busy it was: figures of a busy one are of little use beside those of another."""
+    return (
+        f"Linux {platform.release()}, {os.cpu_count()} cores, Python {platform.python_version()}, "
+        f"torch {version('torch')}, load {min(loads):.0f} to {max(loads):.0f}, {time.strftime('%Y-%m-%d')}"
+    )
+
+
+def _write(out: Path, files: dict[str, Path], loads: list[float]) -> None:
     """What there is, over what an earlier run of another lane left."""
     result: dict[str, Any] = json.loads(out.read_text()) if out.exists() else {}
+    result["about"] = _about(loads)
     for lane, file in files.items():
         if file.exists():
             result[lane] = json.loads(file.read_text())
