@@ -1,8 +1,9 @@
 """Drains in full: real agents, real training, a real volume; planned and spot, stuck, twice, during boot.
 
 `python -m tests.campaigns.drains --out docs/drains.json` plays everything in nodes of the sandbox (root);
-`--only spot` one part, `--rounds N` another number of rounds. Exit 1 when a round left a volume mounted,
-lost a step, or took longer than it may.
+`--only spot` one part, `--rounds N` another number of rounds. `--join FILE ...` plays nothing, and puts the
+rounds of several runs (each with its own `--seed`) together. Exit 1 when a round left a volume mounted, lost
+a step, or took longer than it may.
 """
 
 from __future__ import annotations
@@ -160,8 +161,8 @@ PARTS: dict[str, tuple[Callable[[Played, Part], None], int]] = {
 }
 
 
-def play(wanted: dict[str, int], seed: int, keep: Callable[[dict[str, Part]], None]) -> list[str]:
-    """Rounds of all parts in turn on one site, so that each meets the same load; the problems of all."""
+def play(wanted: dict[str, int], seed: int, keep: Callable[[dict[str, Part]], None]) -> dict[str, Part]:
+    """Rounds of all parts in turn on one site, so that each meets the same load."""
     parts = {name: Part() for name in wanted}
     with start_cloud() as cloud, ground(cloud) as site:
         played = Played(site, random.Random(seed))
@@ -174,7 +175,18 @@ def play(wanted: dict[str, int], seed: int, keep: Callable[[dict[str, Part]], No
                 keep(parts)
                 fine = part.problems[-1:] or "fine"
                 print(f"{name} {len(part.rounds)}, {time.monotonic() - began:.0f} s: {fine}", file=sys.stderr)
-    return [f"{name}: {each}" for name, part in parts.items() for each in part.problems]
+    return parts
+
+
+def join(files: list[Path]) -> dict[str, Part]:
+    """The rounds of several runs."""
+    parts: dict[str, Part] = {}
+    for told in (json.loads(file.read_text()) for file in files):
+        for name in PARTS:
+            part = parts.setdefault(name, Part())
+            part.rounds += [Drained(**each) for each in told.get(name, {}).get("each", ())]
+            part.problems += told.get(name, {}).get("problems", ())
+    return parts
 
 
 def main() -> int:
@@ -185,22 +197,30 @@ def main() -> int:
     parser.add_argument("--only", choices=PARTS, action="append")
     parser.add_argument("--rounds", type=int, help="instead of each part's own number")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--join", type=Path, nargs="+", default=[], metavar="FILE")
     parser.add_argument("--out", type=Path)
     given = parser.parse_args()
+    if given.join:
+        return _write(join(given.join), given.out)
     if reason := reason_to_skip():
         print(reason, file=sys.stderr)
         return 2
-    result: dict[str, Any] = {"seed": given.seed}
-
-    def keep(parts: dict[str, Part]) -> None:
-        result.update({name: figures(part) for name, part in parts.items()})
-        if given.out:
-            given.out.write_text(json.dumps(result, indent=1, sort_keys=True) + "\n")
-
     wanted = {name: given.rounds or PARTS[name][1] for name in given.only or PARTS}
-    problems = play(wanted, given.seed, keep)
-    shown = {name: {**told, "each": "..."} for name, told in result.items() if name in PARTS}
+    return _write(play(wanted, given.seed, lambda parts: _keep(parts, given.out)), given.out)
+
+
+def _keep(parts: dict[str, Part], out: Path | None) -> None:
+    if out:
+        told = {name: figures(part) for name, part in parts.items()}
+        out.write_text(json.dumps(told, indent=1, sort_keys=True) + "\n")
+
+
+def _write(parts: dict[str, Part], out: Path | None) -> int:
+    """Print the figures; 1 when there is a problem."""
+    _keep(parts, out)
+    shown = {name: {**figures(part), "each": "..."} for name, part in parts.items()}
     print(json.dumps(shown, indent=1))
+    problems = [f"{name}: {each}" for name, part in parts.items() for each in part.problems]
     print(*problems, sep="\n", file=sys.stderr)
     return int(bool(problems))
 
