@@ -1,7 +1,8 @@
 """The agent: one boot from end to end, then the node's time, then its drain. Restarted, it finds what stands.
 
-It keeps no state of its own. What a restarted one needs is in the mount table, in the metadata service, in
-the job's folder and in the data bucket; everything it does may be done again.
+What a restarted one needs is in the mount table, in the metadata service, in the job's folder and in the data
+bucket; of its own it keeps the manifest that this boot has read, and that a job was lost. Everything it does
+may be done again.
 """
 
 from __future__ import annotations
