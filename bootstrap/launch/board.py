@@ -18,6 +18,8 @@ from bootstrap.launch.lease import Lease, Member, dump, load
 
 _ABSENT = ("NoSuchKey", "404", "AccessDenied", "403")
 """A role that may list only below a prefix gets 403 for an object that isn't there (S3 API, GetObject)."""
+OLD_S = 3600.0
+"""A node may not delete here, so the records of earlier nodes stay."""
 _CONFLICT = ("PreconditionFailed", "412", "ConditionalRequestConflict", "409", "NoSuchKey")
 
 
@@ -119,7 +121,7 @@ class S3Board:
             raise Unreachable(str(error)) from error
 
     def members(self) -> list[MemberSeen]:
-        """One listing; bodies are read only when they changed."""
+        """One listing; bodies are read only when they changed, and never of nodes of earlier shifts."""
         found = []
         try:
             pages = self._client.get_paginator("list_objects_v2").paginate(
@@ -127,9 +129,12 @@ class S3Board:
             )
             for page in pages:
                 for item in page.get("Contents", ()):
+                    age_s = _since(item["LastModified"], page)
+                    if age_s > OLD_S:
+                        continue
                     member = self._member(str(item["Key"]), str(item["ETag"]))
                     if member is not None:
-                        found.append(MemberSeen(member, _since(item["LastModified"], page)))
+                        found.append(MemberSeen(member, age_s))
         except (ClientError, BotoCoreError) as error:
             raise Unreachable(str(error)) from error
         return found

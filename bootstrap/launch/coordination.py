@@ -6,6 +6,7 @@ The board may be slow or gone: whoever watches the job never waits for it, and a
 from __future__ import annotations
 
 import threading
+import traceback
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
@@ -116,6 +117,10 @@ class Coordinator:
                 self._say(f"the group's board can't be reached, the job goes on: {error}")
             self._reached = False
             self._since.lasts("reached", False)
+        except Exception as error:
+            # a thread that died here would leave the node without a group, and nobody would know
+            traceback.print_exc()
+            self._say(f"the agent's part in its group failed, tried again: {error!r}")
 
     def step(self) -> None:
         """One look at the board, and what follows from it. Raises Unreachable."""

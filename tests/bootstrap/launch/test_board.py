@@ -108,4 +108,7 @@ def test_conditional_writes_on_a_real_server() -> None:
         board.write_member(NODE)
         found = board.members()
         assert [each.member for each in found] == [NODE]
+        board._known.clear()
+        client.put_object(Bucket="data", Key="groups/vit/members/i-z.json", Body=b"no record")
+        assert [each.member for each in board.members()] == [NODE]
         assert 0 <= found[0].age_s < 5
