@@ -22,11 +22,11 @@ NONE = "none"
 MODELLED = "Nodes are modelled, with times that were measured or are assumed; steps are the model's own."
 REAL = (
     "Nodes of {group} are real: user data, agent and job run as processes in namespaces, on block devices of "
-    "their own. Boot and drain took the seconds told; between them time is compressed: whatever happens to "
-    "a job comes after some {steps} steps, and these are the steps told. The job is a stand-in, a small "
-    "model on the CPU; its GPUs' answers are recorded, and what job.run says isn't used. "
-    "The control plane, attach and detach times and the effects of api-throttled, clock-jump, disk-full and "
-    "slow-detach are modelled."
+    "their own. Boot and drain took the seconds told, measured here, without the time in which EC2 starts a "
+    "machine. In between time is compressed: whatever happens to a job comes after some {steps} steps, and "
+    "these are the steps told. The job is a stand-in, a small model on the CPU; its GPUs' answers are "
+    "recorded, and what job.run says isn't used. Modelled: the control plane, attaching and detaching, and "
+    "what api-throttled, clock-jump, disk-full and slow-detach do."
 )
 OTHERS = " Nodes of other groups are modelled."
 
