@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import http.client
 import io
 import json
 import os
@@ -67,7 +68,7 @@ def retry(what: str, act: Callable[[], Any], within_s: float) -> Any:
     while True:
         try:
             return act()
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, http.client.HTTPException) as error:
             reason = f"{what}: {error} {body_of(error)}".strip()
         if time.monotonic() + pause_s > deadline:
             raise Failed(reason)

@@ -10,6 +10,7 @@ import zipfile
 from dataclasses import asdict
 from datetime import UTC, datetime
 from email.message import Message
+from http.client import BadStatusLine, IncompleteRead
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -250,6 +251,22 @@ def test_retries_wait_longer_each_time_and_end_at_the_deadline(monkeypatch: pyte
         fetch.retry("ask", refuse, 60)
     assert pauses == [1, 2, 4, 8, 15, 15, 15]
     assert now[0] == 60
+
+
+@pytest.mark.parametrize("error", [IncompleteRead(b"half", 4), BadStatusLine("")], ids=repr)
+def test_an_answer_that_breaks_off_is_asked_for_again(
+    monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    answers: list[object] = [error, b"whole"]
+
+    def ask() -> object:
+        answer = answers.pop(0)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    monkeypatch.setattr(fetch.time, "sleep", lambda _: None)
+    assert fetch.retry("ask", ask, 60) == b"whole"
 
 
 def test_the_emulated_aws_is_asked_where_the_configuration_names_one(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,47 @@
+"""A node's session heals: credentials that come late are taken when they come."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from botocore.credentials import Credentials
+from botocore.exceptions import NoCredentialsError
+
+from bootstrap.aws_session import AwsError, Session
+from bootstrap.start.config import NodeConfig
+
+CONFIG = NodeConfig(
+    site="lab",
+    group="vit",
+    group_name="nightshift-lab.vit",
+    region="us-east-1",
+    suffix="amazonaws.com",
+    bucket="artifacts",
+    data_bucket="data",
+    manifest_key="groups/vit/manifest.json",
+    artifact_key="bootstrap/0.zip",
+    artifact_sha256="0",
+    hook="ready",
+    endpoint="http://127.0.0.1:1",
+)
+
+
+def test_a_client_is_made_only_with_credentials(monkeypatch: pytest.MonkeyPatch) -> None:
+    session = Session(CONFIG, "i-0abc")
+    answers: list[Credentials | None] = [None, Credentials("AKID", "secret")]
+    real: Any = session._session
+    monkeypatch.setattr(real, "get_credentials", lambda: answers.pop(0))
+    with pytest.raises(NoCredentialsError) as caught:
+        session.client("s3")
+    assert isinstance(caught.value, AwsError), "worth another try, as any error of AWS"
+    made = session.client("s3")
+    assert session.client("s3") is made
+
+
+def test_a_slow_answer_of_the_metadata_service_is_waited_for() -> None:
+    core: Any = Session(CONFIG, "i-0abc")._session
+    settings = [
+        core._session.get_config_variable(f"metadata_service_{name}") for name in ("timeout", "num_attempts")
+    ]
+    assert settings == [3, 3]
