@@ -79,6 +79,14 @@ def _run(
         )
 
 
+def earlier(file: Path | None) -> tuple[dict[str, Row], float]:
+    """The rows of an earlier run by name, and how long it took."""
+    if file is None:
+        return {}, 0.0
+    told = json.loads(file.read_text())
+    return {each["name"]: Row(**each) for each in told["rows"]}, float(told["seconds"])
+
+
 def summary(rows: Sequence[Row], scenarios: int, seconds: float) -> dict[str, Any]:
     """Figures by kind, and every boot."""
     kinds: dict[str, Any] = {}
@@ -96,6 +104,7 @@ def summary(rows: Sequence[Row], scenarios: int, seconds: float) -> dict[str, An
         "scenarios": scenarios,
         "boots": len(rows),
         "right": sum(row.right for row in rows),
+        "again": sum(bool(row.again) for row in rows),
         "silent": sum(row.outcome == "silent" for row in rows),
         "seconds": round(seconds),
         "cores": os.cpu_count(),
@@ -111,7 +120,8 @@ def page(told: dict[str, Any]) -> str:
         "",
         f"`python -m tests.campaigns.boots`: {told['boots']} of {told['scenarios']} boots in "
         f"{told['seconds'] // 60} minutes on {told['cores']} cores (the machine did other work too), "
-        f"{told['right']} ended as they must, {told['silent']} in silence.",
+        f"{told['right']} ended as they must, {told['silent']} in silence. {told['again']} of them had ended "
+        "wrongly in an earlier run, and were played again after a mend.",
         "",
         "Each is a launch of a deployed site on the emulated AWS: bash runs the template's user data on an "
         "empty root in namespaces, the agent runs as its unit says, on a recorded g6.xlarge. ready: in "
@@ -140,16 +150,24 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--out", type=Path, help="JSON file for the figures; a page goes beside it")
     parser.add_argument("--lanes", type=int, default=4, help="boots at a time")
     parser.add_argument("--minutes", type=float, default=float("inf"), help="begin none after this long")
+    parser.add_argument("--again", type=Path, help="play what went wrong or wasn't played in these figures")
     parser.add_argument("--only", default="", help="scenarios whose kind or name holds this")
     given = parser.parse_args(arguments)
     if reason := reason_to_skip():
         print(reason, file=sys.stderr)
         return 2
+    before, spent = earlier(given.again)
+    kept = {name: row for name, row in before.items() if row.right}
     chosen = [each for each in all_scenarios() if given.only in f"{each.kind}: {each.name}"]
+    chosen = [each for each in chosen if each.name not in kept]
     began = time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
         rows = play(chosen, given.lanes, Path(folder), 60 * given.minutes)
-    told = summary(rows, len(chosen), time.monotonic() - began)
+    for row in rows:
+        row.again = before[row.name].problem if row.name in before else ""
+    every = {**kept, **{row.name: row for row in rows}}
+    ordered = [every[each.name] for each in all_scenarios() if each.name in every]
+    told = summary(ordered, len(chosen) + len(kept), spent + time.monotonic() - began)
     if given.out:
         given.out.write_text(json.dumps(told, indent=1) + "\n")
         given.out.with_suffix(".md").write_text(page(told))

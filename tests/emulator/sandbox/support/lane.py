@@ -99,6 +99,8 @@ class Row:
     second: float | None = None
     drain: float | None = None
     problem: str = ""
+    again: str = ""
+    """What it was played again for, after that was mended."""
 
     def data(self) -> dict[str, Any]:
         """JSON-ready."""
