@@ -82,7 +82,8 @@ class Agent:
         assert process.stdin is not None
         process.stdin.write(json.dumps(asdict(wanted)) + "\n")
         process.stdin.close()
-        threading.Thread(target=self._listen, daemon=True).start()
+        self._listener = threading.Thread(target=self._listen, daemon=True)
+        self._listener.start()
 
     @property
     def ended(self) -> dict[str, Any] | None:
@@ -95,9 +96,15 @@ class Agent:
 
     def _listen(self) -> None:
         assert self.process.stdout is not None
-        for line in self.process.stdout:
-            with suppress(ValueError):
-                self.told.append(json.loads(line))
+        with self.process.stdout as lines:
+            for line in lines:
+                with suppress(ValueError):
+                    self.told.append(json.loads(line))
+
+    def close(self) -> None:
+        """After its node is down: read what is left."""
+        self.process.wait(10)
+        self._listener.join(10)
 
 
 class Place:
@@ -107,6 +114,7 @@ class Place:
         self.node, self.root = node, root
         self._make = make
         self.agent: Agent | None = None
+        self._agents: list[Agent] = []
         self._steps = Steps(root / "steps")
         root.mkdir(parents=True, exist_ok=True)
 
@@ -120,16 +128,18 @@ class Place:
 
     def start(self) -> Agent:
         """Its agent, first or again."""
-        process = self.node.popen(
-            [sys.executable, "-m", "tests.bootstrap.launch.support.node"],
-            env={"PYTHONPATH": str(REPO), "HOME": str(self.root)},
-            cwd=REPO,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=(self.root / "agent.err").open("ab"),
-            text=True,
-        )
+        with (self.root / "agent.err").open("ab") as errors:
+            process = self.node.popen(
+                [sys.executable, "-m", "tests.bootstrap.launch.support.node"],
+                env={"PYTHONPATH": str(REPO), "HOME": str(self.root)},
+                cwd=REPO,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=errors,
+                text=True,
+            )
         self.agent = Agent(process, self._make(self))
+        self._agents.append(self.agent)
         return self.agent
 
     def pids(self) -> list[int]:
@@ -165,6 +175,12 @@ class Place:
     def crash(self) -> None:
         """The whole node, at once."""
         self.node.kill()
+
+    def close(self) -> None:
+        """Nothing runs on it any more."""
+        self.node.kill()
+        for agent in self._agents:
+            agent.close()
 
     def boot(self) -> Agent:
         """After a crash: the disk as it was, /run new."""
@@ -266,7 +282,12 @@ def cluster(root: Path, nodes: int, **given: Any) -> Generator[Cluster]:
         client(cloud).create_bucket(Bucket="data")
         with Network(share=(root,), cloud=cloud.endpoint) as net:
             net.ip("link", "set", "br0", "address", BRIDGE)
-            yield Cluster(net, cloud, root, nodes, **given)
+            made = Cluster(net, cloud, root, nodes, **given)
+            try:
+                yield made
+            finally:
+                for place in made.places:
+                    place.close()
 
 
 def kill(pid: int) -> None:

@@ -47,14 +47,15 @@ class PlainNode:
         hosts = int(self.node.ip == self._host)
         words = words.format(host=self._host, hosts=hosts, address=self.node.ip)
         command = f"{shlex.quote(sys.executable)} -m torch.distributed.run {words} {shlex.quote(str(JOB))}"
-        self._loop = self.node.popen(
-            ["/bin/sh", "-c", f"while :; do {command}; sleep 1; done"],
-            env=self._environment(),
-            cwd=self.root,
-            stdin=subprocess.DEVNULL,
-            stdout=(self.root / "job.log").open("ab"),
-            stderr=subprocess.STDOUT,
-        )
+        with (self.root / "job.log").open("ab") as log:
+            self._loop = self.node.popen(
+                ["/bin/sh", "-c", f"while :; do {command}; sleep 1; done"],
+                env=self._environment(),
+                cwd=self.root,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+            )
 
     def _environment(self) -> Mapping[str, str]:
         known = {
