@@ -97,7 +97,7 @@ class SandboxFleet:
         life.instance = instance
         began, mark = time.monotonic(), life.gate.count if life.claimed else 0
         self._befall(life, ails)
-        life.claimed, life.begun = True, time.time()
+        life.claimed, life.killed, life.begun = True, False, time.time()
         life.gate.shut(CONCLUDES)
         life.gate.open(CLAIMS)
         if ails & SILENT:
