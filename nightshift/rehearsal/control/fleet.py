@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Literal, Protocol
 
 from bootstrap.manifest import BootManifest
+from nightshift.plan.calendar import Override
 
 Market = Literal["on-demand", "spot", "capacity-block"]
 Ails = frozenset[str]
@@ -107,6 +108,10 @@ class Fleet(Protocol):
         """Seconds of training left from `at` until the run is done; None when it isn't known."""
         ...
 
+    def obey(self, words: Mapping[str, Override]) -> None:
+        """Operators' words by group, read whenever a node would read them: they change while it plays."""
+        ...
+
 
 @dataclass(frozen=True)
 class MixedFleet:
@@ -149,3 +154,8 @@ class MixedFleet:
     def finish_s(self, instance: Instance, at: int) -> int | None:
         """As the group's fleet says."""
         return self._of(instance.group).finish_s(instance, at)
+
+    def obey(self, words: Mapping[str, Override]) -> None:
+        """All fleets read them."""
+        for fleet in (*self.own.values(), self.rest):
+            fleet.obey(words)

@@ -5,9 +5,11 @@ Steps are the model's own: one a second. What a volume holds of a job survives i
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import exp
 
+from nightshift.plan.calendar import Override
 from nightshift.rehearsal.control.dice import chance
 from nightshift.rehearsal.control.fleet import Ails, Boot, Drain, Instance, Work
 from nightshift.rehearsal.control.timing import TIMINGS
@@ -140,3 +142,6 @@ class ModelFleet:
         """From the volume's step to the whole run, at the model's pace."""
         whole = self.total_steps.get(instance.group)
         return None if whole is None else max(1, (whole - self._of(instance.group).saved) // _STEPS_PER_S)
+
+    def obey(self, words: Mapping[str, Override]) -> None:
+        """The control plane asks a modelled node's calendar by itself (levels.py)."""

@@ -9,15 +9,18 @@ from __future__ import annotations
 import math
 import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 
 from nightshift.emulator.sandbox.imds import Identity
 from nightshift.emulator.sandbox.machines.description import Machine
 from nightshift.emulator.sandbox.machines.recorded import equip
 from nightshift.emulator.sandbox.network import Network
+from nightshift.plan.calendar import Override
 from nightshift.records.drain import DrainRecord
 from nightshift.records.errors import Unreadable
+from nightshift.records.model import OverrideRecord
 from nightshift.records.store import Records
 from nightshift.rehearsal.control.fleet import Ails, Boot, Drain, Instance, Work
 from nightshift.rehearsal.real import stand_in
@@ -48,8 +51,7 @@ class SandboxFleet:
     groups: dict[str, AwsGroup]
     say: Callable[[str], None]
     lives: dict[str, Life] = field(default_factory=dict)
-    seconds: float = 0.0
-    booted: int = 0
+    words: Mapping[str, Override] = field(default_factory=dict)
 
     def real(self, group: str) -> bool:
         """Those of its groups are."""
@@ -75,6 +77,7 @@ class SandboxFleet:
     def _launch(self, instance: Instance, at: int, ails: Ails) -> Life:
         travel(self.endpoint, at)
         group, manifest = self.groups[instance.group], instance.manifest
+        self._write_word(instance.group, manifest.data_bucket, at)
         aws_id = group.launch(instance.type, manifest.instance_types)
         identity = Identity(aws_id, instance.type, instance.zone, lifecycle=_lifecycle(instance))
         node = self.net.node(aws_id, identity=identity, start=False)
@@ -107,7 +110,6 @@ class SandboxFleet:
         if told is None and not life.agent_ended():
             raise Stuck(f"{life.aws_id}: no verdict; it said: {life.last_words()}")
         ready, says = self._verdict(life)
-        self.booted += 1
         if not ready:
             life.gate.open(CONCLUDES)
             life.until("it gives the launch up", life.agent_ended, PATIENCE_S)
@@ -236,6 +238,21 @@ class SandboxFleet:
     def finish_s(self, instance: Instance, at: int) -> int | None:
         """A stand-in is never done."""
         return None
+
+    def obey(self, words: Mapping[str, Override]) -> None:
+        """They are put where nodes read them, before a node could."""
+        self.words = words
+
+    def _write_word(self, group: str, bucket: str, at: int) -> None:
+        """As the operator's verb writes it: one record in force, or none."""
+        word = self.words.get(group)
+        records = Records(self.groups[group].clients("s3"), bucket)
+        seen = records.override(group)
+        if word is None:
+            records.delete_override(group, seen.etag)
+        elif seen.record is None or (seen.record.state, seen.record.until) != (word.state, word.until):
+            now = datetime.fromtimestamp(at, UTC)
+            records.write_override(group, OverrideRecord(word.state, word.until, "rehearsal", now), seen.etag)
 
     def _passed(self, began: float, ails: Ails) -> int:
         return math.ceil(time.monotonic() - began) + self._slow(ails)
