@@ -42,14 +42,14 @@ def claim(seen: LeaseSeen, me: Member, group: Group, unbroken_s: float) -> Lease
     old = seen.lease
     if me.leaving or (old is not None and _just_finished(old, me, seen.age_s, group)):
         return None
-    if old is None or old.run != me.run or old.state == "over" or seen.age_s > group.waits.new_start_s:
-        held = old is not None and old.state != "over" and seen.age_s <= group.waits.lease_s
-        return None if held else _first(old, me)
-    if old.leader and old.leader != me.instance:
-        stale = seen.age_s > group.waits.lease_s
-        patient = me.ready or unbroken_s > group.waits.lease_s
-        if not (stale and patient):
-            return None
+    if old is None:
+        return _first(None, me)
+    free = old.state == "over" or old.leader in ("", me.instance)
+    patient = me.ready or unbroken_s > group.waits.lease_s
+    if not free and not (patient and seen.age_s > group.waits.lease_s):
+        return None
+    if old.run != me.run or old.state == "over" or seen.age_s > group.waits.new_start_s:
+        return _first(old, me)
     mine = replace(old, leader=me.instance, token=me.token)
     if not old.leader:
         return mine

@@ -206,6 +206,20 @@ def test_records_survive_the_board_and_others_are_refused() -> None:
     assert load(Member, dump(replace(A, version=2))) is None
 
 
+@pytest.mark.parametrize("seconds", [30.0, 300.0, 2000.0])
+def test_an_outage_of_the_board_ends_no_healthy_run(seconds: float) -> None:
+    world = World()
+    nodes = [SimNode(world, f"n{number}", 3, WAITS) for number in range(3)]
+    run(world, nodes, 45)
+    before = dict(world.launched)
+    world.cut.update(node.name for node in nodes)
+    run(world, nodes, seconds)
+    world.cut.clear()
+    run(world, nodes[::-1], 60)  # the leader is the last to reach it again
+    assert settled(world, nodes) is None
+    assert dict(world.launched) == before
+
+
 EVENTS = st.lists(
     st.tuples(
         st.floats(0.0, 40.0),
