@@ -34,6 +34,7 @@ from bootstrap.start.install import GIVEN_UP
 from bootstrap.start.node import Node
 from bootstrap.start.rooms import Rooms
 from bootstrap.start.stay import Stay
+from bootstrap.storage.waiting import Deadline
 from nightshift.plan.names import HOOK_DRAIN
 from nightshift.records.drain import DrainRecord
 from nightshift.records.model import ReadinessRecord
@@ -42,6 +43,8 @@ from nightshift.records.store import Records
 DONE, AGAIN = 0, 1
 """Exit codes: the unit starts the agent again after AGAIN, and after neither DONE nor GIVEN_UP."""
 LEAVE_S, GIVE_BACK_S = 30.0, 60.0
+RECORD_S, PAUSE_S = 90.0, 3.0
+"""A boot of minutes isn't given up for an outage of seconds at its end."""
 _DRAIN_LATE_S = 120.0
 
 
@@ -129,7 +132,15 @@ class Agent:
         node = self._node
 
         def write(record: ReadinessRecord) -> None:
-            self._records.write_readiness(node.aws.user_id(), record)
+            deadline = Deadline(RECORD_S, node.clock)
+            while True:
+                try:
+                    return self._records.write_readiness(node.aws.user_id(), record)
+                except AwsError as error:
+                    if deadline.passed:
+                        raise
+                    node.say(f"the readiness record can't be written yet: {error}")
+                    node.clock.sleep(PAUSE_S)
 
         now = datetime.now(timezone.utc)
         return conclude(verdict, node.instance.id, node.config.group, now, node.aws, write)

@@ -159,6 +159,21 @@ def test_a_notice_before_any_manifest_was_read_leaves_nothing_to_let_go(node: Be
     assert hooks(node) == [("ready", "ABANDON"), ("drain", "CONTINUE")]
 
 
+class Healing(dict[str, Exception]):
+    """Refuses each call once."""
+
+    def __getitem__(self, name: str) -> Exception:
+        return self.pop(name)
+
+
+def test_a_verdict_is_recorded_as_soon_as_it_can_be(node: Bench) -> None:
+    node.rooms.finding = Finding("driver", False, "595", "none", "see dmesg")
+    node.client.refuse = Healing(put_object=refusal("ServiceUnavailable"))
+    assert node.run() == GIVEN_UP
+    assert node.readiness is not None
+    assert node.readiness.failed == "driver"
+
+
 def test_a_verdict_that_cannot_be_recorded_keeps_no_volume(node: Bench) -> None:
     node.client.refuse["put_object"] = refusal("AccessDenied")
     assert node.run() == GIVEN_UP

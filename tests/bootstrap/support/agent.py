@@ -76,6 +76,8 @@ SHORT = (
     (boot, "DENIED_S", 0.05),
     (boot, "_PAUSE_S", 0.01),
     (agent, "LEAVE_S", 0.1),
+    (agent, "RECORD_S", 0.05),
+    (agent, "PAUSE_S", 0.01),
 )
 """The agent's times, for tests."""
 NOW = datetime(2026, 12, 2, 12, tzinfo=UTC)
