@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from dataclasses import dataclass
 
+_CABLES = itertools.count(1)
 DOMAIN = "ec2.internal"
 _RESOLV = "nameserver 127.0.0.1\noptions timeout:1 attempts:1\n"
 """Nobody answers there: a name that isn't in /etc/hosts fails at once."""
@@ -24,10 +26,10 @@ class Port:
         """The same at each boot, so that neighbours find it at once."""
         return f"02:4e:53:00:00:{self.number:02x}"
 
-    def plug(self, pid: int, boot: int) -> str:
+    def plug(self, pid: int) -> str:
         """Lay a cable from the bridge to eth0 of the network of `pid`; its name on the hub. A killed node's
-        cable takes a while to go, so each boot has its own."""
-        name = f"n{self.number}b{boot}"
+        cable takes a while to go, so no two have the same name."""
+        name = f"cable{next(_CABLES)}"
         peer = ("peer", "name", "eth0", "address", self.mac, "netns", str(pid))
         self.ip("link", "add", name, "type", "veth", *peer)
         self.ip("link", "set", name, "master", "br0", "up")

@@ -67,7 +67,7 @@ class Node:
         self.imds.follow = gateway.target_of if gateway else None
         self._init: subprocess.Popen[bytes] | None = None
         self._relay: Relay | None = None
-        self._pid, self._boots, self._cable = 0, 0, ""
+        self._pid, self._cable = 0, ""
         self._children: list[subprocess.Popen[Any]] = []
 
     @property
@@ -175,8 +175,7 @@ class Node:
         return str(self.group / "cgroup.procs") if self.group is not None else ""
 
     def _connect(self) -> None:
-        self._boots += 1
-        self._cable = self.port.plug(self._pid, self._boots)
+        self._cable = self.port.plug(self._pid)
         for command in (
             f"addr add {self.ip}/24 dev eth0",
             "addr add 169.254.169.254/32 dev lo",
