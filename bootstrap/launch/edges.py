@@ -44,7 +44,7 @@ class Waits:
     start_s: float = 1800.0
     stall_s: float = 1800.0
     idle_s: float = 1800.0
-    cut_off_s: float = 60.0
+    cut_off_s: float = 300.0
     finish_s: float = 120.0
     exit_s: float = 30.0
     kill_s: float = 30.0
