@@ -56,8 +56,8 @@ def story(stack: Stack, start: int, end: int, seed: int, played: Played) -> Stor
         nodes=tuple(sorted(nodes, key=lambda node: (node.launched, node.id))),
         events=tuple(event for event in site.events if event.at <= stop),
         curves={name: _curve(group, played) for name, group in site.groups.items() if group.job.resumes},
-        faults=endings(site, played.expected, played.struck),
-        bill=bill_of(stack, site, played.expected, start, stop),
+        faults=endings(site, played.judge.expected, played.struck),
+        bill=bill_of(stack, site, played.expected, start, stop, played.judge.words),
         invariants=played.judge.invariants(),
         broken=tuple(_broken(played, replay)),
         seconds=round(played.seconds, 3),
@@ -74,7 +74,7 @@ def _reached(group: GroupState) -> int:
 
 
 def _info(stack: Stack, name: str, played: Played, start: int, end: int) -> GroupInfo:
-    group, expected = played.site.groups[name].group, played.expected.groups[name]
+    group, expected = played.site.groups[name].group, played.judge.expected.groups[name]
     market = "spot" if group.on_demand_percent < 100 else "on demand"
     market = "capacity block" if group.reservation else market
     cost = next(each for each in group_costs(stack) if each.name == name)
@@ -86,6 +86,7 @@ def _info(stack: Stack, name: str, played: Played, start: int, end: int) -> Grou
         windows=tuple(span for span in expected.windows if overlap(span, (start, end))),
         save_s=LONGEST_SAVE_S,
         hourly_usd=float(round(rates.usual + rates.beside, 4)),
+        overrides=tuple(played.judge.words.get(name, ())),
     )
 
 

@@ -14,7 +14,7 @@ from nightshift.rehearsal.control.model_fleet import ModelFleet
 from nightshift.rehearsal.control.play import destroy, open_site, play, set_going
 from nightshift.rehearsal.control.site import Site
 from nightshift.rehearsal.control.timing import LATE_AT_MOST_S
-from nightshift.rehearsal.expect import Expect, expect
+from nightshift.rehearsal.expect import Expect, expect, windows
 from nightshift.rehearsal.faults.parse import Named
 from nightshift.rehearsal.faults.place import chosen, place
 from nightshift.rehearsal.faults.strike import Struck, plan
@@ -73,7 +73,7 @@ def run(
     span = (wanted.start, wanted.end)
     named = (*wanted.faults, *chosen(wanted.extra, world, expected, *span, wanted.seed))
     strikes = place(named, world, expected, *span, wanted.seed)
-    judge = Judge(expected)
+    judge = Judge(expected, lambda name, word: windows(stack, name, *span, word))
     runs = fleet or ModelFleet(wanted.seed)
     site = open_site(world, runs, judge, seed=wanted.seed, start=wanted.start, end=wanted.end)
     site.late_most_s, site.heard = wanted.late_most_s, heard

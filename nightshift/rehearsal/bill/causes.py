@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Sequence
+from typing import Literal
 
 from nightshift.rehearsal.bill.lives import Life
 from nightshift.rehearsal.invariants.spans import Span
@@ -14,7 +15,11 @@ LATE = "scheduled actions fired up to two minutes late, nodes were launched late
 AFTER = "after the shifts' ends: late actions and drains, against the drain that the forecast allows"
 TWO = "an old node and its successor at the same time"
 MIDDLE = "deployed in the middle of a shift"
+DOWN = "an operator's word kept it down"
+UP = "an operator's word kept it up"
 LEAST = "AWS bills a minute at least"
+Word = tuple[int, int, Literal["up", "down"]]
+"""(from, until, what): an operator's."""
 _WHY = {
     "policy": "an alarm had taken the group to 0",
     "finished": "the run was done",
@@ -35,6 +40,7 @@ def differences(
     events: Sequence[Event],
     drain_s: int,
     ends: int,
+    words: Sequence[Word] = (),
 ) -> dict[str, int]:
     """Seconds more (or fewer) than planned, by reason; they add up to billed minus planned.
 
@@ -45,10 +51,22 @@ def differences(
     marks = [one for one in events if one.kind in _RANKS or one.kind == "launch" or _released(one)]
     times = [one.at for one in marks]
     for low, high, more, window in _segments(lives, windows, nodes):
-        found[_why(low, high, more, window, marks, times)] += more * (high - low)
+        why = _word(low, more, window, words) or _why(low, high, more, window, marks, times)
+        found[why] += more * (high - low)
     found[AFTER] -= drain_s * ends * nodes
     found[LEAST] += sum(life.billed_s - life.seconds for life in lives)
     return {why: seconds for why, seconds in found.items() if seconds}
+
+
+def _word(low: int, more: int, window: Span | None, words: Sequence[Word]) -> str | None:
+    """Whether an operator's word, the latest one then, is behind it; a down lasts to the end of its shift."""
+    said = [word for word in words if word[0] <= low]
+    if not said:
+        return None
+    _, until, state = said[-1]
+    if state == "down" and window is not None and more < 0 and (low < until or window[0] < until):
+        return DOWN
+    return UP if state == "up" and window is None and more > 0 and low < until else None
 
 
 def _released(event: Event) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from nightshift.plan.forecast import GroupCost, forecast
 from nightshift.rehearsal.bill import snapshots
-from nightshift.rehearsal.bill.causes import differences
+from nightshift.rehearsal.bill.causes import Word, differences
 from nightshift.rehearsal.bill.lives import Life, lives_of
 from nightshift.rehearsal.bill.rates import HOUR, Rates, month_hours, own_rate, rates_of
 from nightshift.rehearsal.bill.sums import Entry, Sums
@@ -59,15 +59,17 @@ class Metered:
         return self.rates.usual + self.rates.beside
 
 
-def bill_of(stack: Stack, site: Site, expected: Expect, start: int, end: int) -> Bill:
-    """The whole bill of [start, end)."""
+def bill_of(
+    stack: Stack, site: Site, expected: Expect, start: int, end: int, words: Mapping[str, Sequence[Word]]
+) -> Bill:
+    """The whole bill of [start, end). The forecast is the stack file's; `words` are an operator's."""
     sums, hours = Sums(), Decimal(end - start) / HOUR
     always = Decimal()
     for cost in group_costs(stack):
         group = _metered(stack, site, expected, cost, start, end)
         events = [one for one in site.events if one.group == cost.name and one.at < end]
         _bill(sums, group, stack.region)
-        _compare(sums, group, stack.region, events)
+        _compare(sums, group, stack.region, events, words.get(cost.name, ()))
         always += group.nodes * hours * group.hourly + _prepaid(sums, group)
     for entry in _fixed(stack, start, end):
         sums.billed(entry)
@@ -112,11 +114,11 @@ def _by_kind(lives: Sequence[Life]) -> dict[tuple[str, str], int]:
     return found
 
 
-def _compare(sums: Sums, group: Metered, region: str, events: Sequence[Event]) -> None:
+def _compare(sums: Sums, group: Metered, region: str, events: Sequence[Event], words: Sequence[Word]) -> None:
     """What was planned, and each reason why it came otherwise."""
     name = group.cost.name
     sums.planned(group.planned_s, group.planned_s * group.hourly / HOUR)
-    why = differences(group.lives, group.windows, group.nodes, events, group.drain_s, group.ends)
+    why = differences(group.lives, group.windows, group.nodes, events, group.drain_s, group.ends, words)
     for says, seconds in sorted(why.items()):
         sums.differ(says, seconds, seconds * group.hourly / HOUR, name)
     other = sum(

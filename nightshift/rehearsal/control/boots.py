@@ -69,7 +69,7 @@ def _concluded(site: Site, group: GroupState, node: Node, boot: Boot) -> None:
 
 
 def begin_again(site: Site, group: GroupState, node: Node) -> None:
-    """The agent of a node in service was started again: it proves the node anew, then the job goes on."""
+    """The agent was started again: it proves the node anew, then the job goes on; else it is replaced."""
     if node.where != "in service" or node.draining:
         return
     boot = site.fleet.boot(node.instance, site.now, _ails(site, node))
@@ -81,7 +81,8 @@ def _back(site: Site, group: GroupState, node: Node, boot: Boot) -> None:
     if node.where != "in service" or node.draining:
         return
     if not boot.ready:
-        ends.end_itself(site, group, node, boot.reason)
+        ends.terminate(site, group, node, boot.reason)
+        site.settle(site, group)
         return
     node.steps_from = boot.resumed
     if jobs.joined(site, group):

@@ -39,6 +39,7 @@ def _group(group: Group) -> GroupState:
         desired=group.desired,
         least=group.least,
         most=group.most,
+        actions=group.actions,
         suspended=set(group.suspended),
     )
 
@@ -46,7 +47,7 @@ def _group(group: Group) -> GroupState:
 def set_going(site: Site) -> None:
     """Schedules, snapshot policies and, where a group isn't at 0, its nodes."""
     for group in site.groups.values():
-        schedules.follow(site, group, group.group.actions, site.start)
+        schedules.follow(site, group, group.actions, site.start)
         scaling.settle(site, group)
     for policy in site.world.policies:
         snapshots.follow(site, policy)

@@ -59,6 +59,10 @@ class Watch(Protocol):
         """A scheduled action of the group was lost."""
         ...
 
+    def reworded(self, site: Site, group: GroupState, override: Override) -> None:
+        """An operator's word is in force from now on."""
+        ...
+
     def struck(self, site: Site, group: GroupState, kind: str, until: int) -> None:
         """A fault hit the group; its effect ends at `until`."""
         ...

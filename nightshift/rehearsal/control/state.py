@@ -8,7 +8,7 @@ from typing import Literal
 
 from nightshift.rehearsal.control.fleet import Instance
 from nightshift.rehearsal.story import Ending, Phase, PhaseName
-from nightshift.rehearsal.world.model import Group, Hook, Transition, Volume
+from nightshift.rehearsal.world.model import Group, Hook, ScheduledAction, Transition, Volume
 
 Where = Literal["pending", "in service", "terminating", "gone"]
 LONGEST_WAIT_S, LONGEST_HEARTBEATS = 172_800, 100
@@ -114,13 +114,14 @@ class Sizes:
 
 @dataclass(eq=False, slots=True)
 class GroupState:
-    """One Auto Scaling group on its way. `name` is the short one."""
+    """One Auto Scaling group on its way. `name` is the short one, `actions` those in force now."""
 
     group: Group
     name: str
     desired: int
     least: int
     most: int
+    actions: tuple[ScheduledAction, ...] = ()
     nodes: list[Node] = field(default_factory=list)
     past: list[Node] = field(default_factory=list)
     launched: int = 0

@@ -10,7 +10,7 @@ from nightshift.rehearsal.control.site import Site
 from nightshift.rehearsal.control.state import Node
 from nightshift.rehearsal.expect import Expect, GroupExpect
 from nightshift.rehearsal.faults.strike import Struck
-from nightshift.rehearsal.faults.table import KINDS
+from nightshift.rehearsal.faults.table import KINDS, WORDS
 from nightshift.rehearsal.invariants.spans import Span, around, upcoming
 from nightshift.rehearsal.story import Event, FaultEnd
 
@@ -79,6 +79,8 @@ def _after(site: Site, group: GroupExpect, at: int) -> _After:
 
 def _tell(site: Site, group: GroupExpect, one: Struck, after: _After) -> _Told:
     kind = one.strike.kind
+    if kind in WORDS:
+        return _Told(one.says)
     if kind == "missed-action":
         return _missed(site, group, one, after)
     if kind in _UNMET and after.first(_UNMET[kind][0]) is None:

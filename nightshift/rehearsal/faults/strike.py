@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from nightshift.rehearsal.control import boots, ends, jobs
 from nightshift.rehearsal.control.site import Coming, Site
 from nightshift.rehearsal.control.state import GroupState, Node
+from nightshift.rehearsal.faults import words
 from nightshift.rehearsal.faults.place import Strike
-from nightshift.rehearsal.faults.table import KINDS, SLOW_DETACH_S
+from nightshift.rehearsal.faults.table import KINDS, SLOW_DETACH_S, WORDS
 
 _EVERY_NODE = 1_000_000
 _MOMENT_S = 600
@@ -18,11 +19,12 @@ _MOMENT_S = 600
 
 @dataclass(eq=False)
 class Struck:
-    """A fault that came to its time. `at` None: there was nothing to hit."""
+    """A fault that came to its time. `at` None: there was nothing to hit. `says`: an operator's verb."""
 
     strike: Strike
     at: int | None = None
     node: Node | None = None
+    says: str = ""
 
 
 def plan(site: Site, strikes: tuple[Strike, ...]) -> tuple[Struck, ...]:
@@ -145,6 +147,10 @@ def _kill_agent(site: Site, group: GroupState, struck: Struck) -> None:
         site.queue.after(KINDS["kill-agent"].lasts_s, boots.begin_again, site, group, node)
 
 
+def _word(site: Site, group: GroupState, struck: Struck) -> None:
+    struck.says = words.say(site, group, struck.strike.kind)
+
+
 _ACTS: Mapping[str, Callable[[Site, GroupState, Struck], None]] = {
     "spot": _spot,
     "spot-now": _spot_now,
@@ -155,4 +161,5 @@ _ACTS: Mapping[str, Callable[[Site, GroupState, Struck], None]] = {
     "slow-detach": _slow_detach,
     "missed-action": _missed,
     "kill-agent": _kill_agent,
+    **dict.fromkeys(WORDS, _word),
 }

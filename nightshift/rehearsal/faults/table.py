@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-Hits = Literal["spot node", "node", "next nodes", "group", "volumes", "action"]
+Hits = Literal["spot node", "node", "next nodes", "group", "volumes", "action", "calendar"]
 
 
 @dataclass(frozen=True)
@@ -122,7 +122,30 @@ KINDS: Mapping[str, Kind] = {
         0,
         "a missed start costs the shift; after a missed end the node goes by itself",
     ),
+    "hold": Kind(
+        "an operator holds the group for two days",
+        "calendar",
+        7_200,
+        0,
+        "its nodes drain, it comes up with the first shift that starts after that",
+    ),
+    "wake": Kind(
+        "an operator wakes the group for three hours",
+        "calendar",
+        -14_400,
+        0,
+        "it is up until then, or to the end of the shift that contains it",
+    ),
+    "sleep": Kind(
+        "an operator puts the group to sleep until its next shift",
+        "calendar",
+        7_200,
+        0,
+        "its nodes drain, it comes up with its next shift",
+    ),
 }
+WORDS = ("hold", "wake", "sleep")
+"""No faults, but an operator's words among them."""
 BOTH_EDGES = ("missed-action", "api-throttled", "slow-detach")
 """Faults around an edge that matter at a shift's end too."""
 SLOW_DETACH_S = 1_200

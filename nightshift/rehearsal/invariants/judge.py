@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Literal, cast
 
+from nightshift.plan.calendar import Override
 from nightshift.rehearsal.control.site import Site
 from nightshift.rehearsal.control.state import GroupState, Node, VolumeState
 from nightshift.rehearsal.control.timing import LATE_AT_MOST_S
@@ -12,13 +15,17 @@ from nightshift.rehearsal.expect import Expect, GroupExpect
 from nightshift.rehearsal.invariants import billing, capacity, kept, leftover, steps, writers
 from nightshift.rehearsal.invariants.clock import first_turn, now_and_then
 from nightshift.rehearsal.invariants.excuses import Excuses
-from nightshift.rehearsal.invariants.spans import Span, near
+from nightshift.rehearsal.invariants.spans import Span, joined, near
 from nightshift.rehearsal.story import Invariant
 from nightshift.rehearsal.world.model import SnapshotPolicy
 
 RULES: Mapping[str, str] = {
     rule.NAME: rule.SAYS for rule in (writers, steps, billing, capacity, kept, leftover)
 }
+
+
+Reword = Callable[[str, Override], tuple[Span, ...]]
+"""A group's windows under an operator's word."""
 
 
 class Broken(Exception):
@@ -32,9 +39,11 @@ class Broken(Exception):
 class Judge:
     """A watch. Raises Broken at the first break."""
 
-    def __init__(self, expected: Expect) -> None:
-        self.expected = expected
-        self._excuses = Excuses(expected)
+    def __init__(self, expected: Expect, reword: Reword | None = None) -> None:
+        self.expected = Expect(dict(expected.groups), expected.snapshots)
+        self._reword = reword
+        self.words: dict[str, list[tuple[int, int, Literal["up", "down"]]]] = {}
+        self._excuses = Excuses(self.expected)
         self._committed: dict[str, int] = {}
         self._twice_since: dict[str, int] = {}
         self._destroying = False
@@ -48,12 +57,28 @@ class Judge:
     def begin(self, site: Site) -> None:
         """Plan the looks that no event of the site brings."""
         self._excuses.begin(site)
-        for group in self.expected.groups.values():
-            windows = [span for span in group.windows if span[1] >= site.start]
-            now_and_then(site, windows, lambda span, one=group: self._look_at(site, one, span))
+        for name in self.expected.groups:
+            self._plan_looks(site, name)
         for policy in self.expected.snapshots:
             due = first_turn(policy, site.start)
             site.queue.at(due + 3_600, self._look_at_snapshots, site, policy, due, 1)
+
+    def _plan_looks(self, site: Site, name: str) -> None:
+        windows = [span for span in self.expected.groups[name].windows if span[1] >= site.now]
+        now_and_then(site, windows, lambda span: self._look_at(site, name, span))
+
+    def reworded(self, site: Site, group: GroupState, override: Override) -> None:
+        """An operator's word is in force from now on: what was is kept, what comes is another calendar."""
+        if self._reword is None:
+            return
+        expected = self.expected.groups[group.name]
+        windows = joined(expected.windows, self._reword(group.name, override), site.now)
+        groups = cast(dict[str, GroupExpect], self.expected.groups)
+        groups[group.name] = replace(expected, windows=windows)
+        until = int(override.until.timestamp())
+        self.words.setdefault(group.name, []).append((site.now, until, override.state))
+        self._excuses.struck(group.name, "word", site.now, site.now)
+        self._plan_looks(site, group.name)
 
     def finish(self, site: Site) -> None:
         """The site was destroyed, and had its time."""
@@ -129,27 +154,31 @@ class Judge:
         found = billing.broken(group.name, node.id, life, around, after)
         self._check(site, billing.NAME, found, group.name)
 
-    def _look_at(self, site: Site, group: GroupExpect, span: Span) -> None:
+    def _look_at(self, site: Site, name: str, span: Span) -> None:
         """Plan this window's looks: after both edges, after every boot had its time, after every drain."""
+        group = self.expected.groups[name]
         late = LATE_AT_MOST_S + 1
-        site.queue.at(span[0] + late, self._look_at_size, site, group)
-        site.queue.at(span[1] + late, self._look_at_size, site, group)
+        site.queue.at(span[0] + late, self._look_at_size, site, name)
+        site.queue.at(span[1] + late, self._look_at_size, site, name)
         boot = min(span[0] + late + group.boot_s, span[1] - 1)
-        site.queue.at(boot, self._look_at_service, site, group, span)
-        self._look_after(site, group, span[1])
+        site.queue.at(boot, self._look_at_service, site, name, span)
+        self._look_after(site, name, span[1])
 
-    def _look_after(self, site: Site, group: GroupExpect, end: int) -> None:
+    def _look_after(self, site: Site, name: str, end: int) -> None:
+        group = self.expected.groups[name]
         extra = self._excuses.extra_s(group, site.now)
-        site.queue.at(
-            end + billing.allowance(group.drain_s, extra) + 1, self._look_at_alive, site, group, end
-        )
+        site.queue.at(end + billing.allowance(group.drain_s, extra) + 1, self._look_at_alive, site, name, end)
 
-    def _look_at_size(self, site: Site, group: GroupExpect) -> None:
+    def _look_at_size(self, site: Site, name: str) -> None:
+        group = self.expected.groups[name]
         if not self._destroying and not self._excuses.excused(group.name, site.now):
             found = capacity.broken(group, site.groups[group.name].desired, site.now)
             self._check(site, capacity.NAME, found, group.name)
 
-    def _look_at_service(self, site: Site, group: GroupExpect, span: Span) -> None:
+    def _look_at_service(self, site: Site, name: str, span: Span) -> None:
+        group = self.expected.groups[name]
+        if span not in near(group.windows, span[0], span[1]):
+            return
         booted = span[0] + LATE_AT_MOST_S + group.boot_s
         if not booted <= site.now < span[1] or self._excuses.hurt(site.now):
             return
@@ -157,11 +186,12 @@ class Judge:
             here = len(site.groups[group.name].in_service())
             self._check(site, capacity.NAME, capacity.broken_service(group, here), group.name)
 
-    def _look_at_alive(self, site: Site, group: GroupExpect, end: int) -> None:
+    def _look_at_alive(self, site: Site, name: str, end: int) -> None:
         """A node that never ends is found without its end; a fault since may have given it more time."""
+        group = self.expected.groups[name]
         extra = self._excuses.extra_s(group, site.now)
         if site.now <= end + billing.allowance(group.drain_s, extra):
-            self._look_after(site, group, end)
+            self._look_after(site, name, end)
             return
         for node in site.groups[group.name].nodes:
             self._check_bill(site, group, node)

@@ -40,3 +40,16 @@ def overlap(span: Span, other: Span) -> int:
 def near(spans: Sequence[Span], low: int, high: int) -> Sequence[Span]:
     """Those that could meet [low, high): one more on the left is given, never one less."""
     return spans[max(0, bisect_right(spans, (low, _LAST)) - 2) : bisect_right(spans, (high, _LAST))]
+
+
+def joined(before: Sequence[Span], after: Sequence[Span], now: int) -> tuple[Span, ...]:
+    """The one up to `now`, the other from then on."""
+    found = [(low, min(high, now)) for low, high in before if low < now]
+    for low, high in after:
+        if high > now:
+            start = max(low, now)
+            if found and start == found[-1][1]:
+                found[-1] = (found[-1][0], high)
+            else:
+                found.append((start, high))
+    return tuple(found)

@@ -105,6 +105,7 @@ SPANS = st.lists(st.integers(0, 20_000), unique=True, min_size=2, max_size=8).ma
 KIND = st.sampled_from(["policy", "missed", "no-capacity", "boot-failed", "ended", "launch", "finished"])
 
 
+@settings(deadline=None)
 @given(
     SPANS,
     st.lists(st.tuples(st.integers(0, 20_000), st.integers(1, 5_000)), max_size=8),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nightshift.rehearsal.control.metric_math import formula
@@ -11,6 +11,7 @@ from nightshift.rehearsal.control.metric_math import formula
 NUMBERS = st.integers(0, 50).map(float)
 
 
+@settings(deadline=None)
 @given(NUMBERS, NUMBERS)
 def test_the_deployed_formulas_mean_what_they_say(one: float, two: float) -> None:
     assert formula("desired - in_service")({"desired": one, "in_service": two}) == one - two
@@ -18,6 +19,7 @@ def test_the_deployed_formulas_mean_what_they_say(one: float, two: float) -> Non
     assert stuck == (two if one < 1 else 0)
 
 
+@settings(deadline=None)
 @given(NUMBERS, NUMBERS)
 def test_the_largest_and_the_smallest(one: float, two: float) -> None:
     values = {"a": one, "b": two}

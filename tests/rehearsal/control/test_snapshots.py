@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nightshift.rehearsal.control.snapshots import _first
@@ -40,6 +40,7 @@ def test_a_disabled_policy_takes_none() -> None:
     assert told(played(with_policy(world, enabled=False)), "snapshot") == []
 
 
+@settings(deadline=None)
 @given(
     st.integers(0, 23),
     st.integers(0, 59),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nightshift.rehearsal.control.turns import turns
@@ -50,6 +50,7 @@ def test_an_action_without_a_recurrence_fires_once_at_its_start() -> None:
     assert list(turns([once], at(2026, 12, 9), at(2026, 12, 10))) == []
 
 
+@settings(deadline=None)
 @given(st.integers(0, 23), st.integers(0, 59), st.integers(1, 30))
 def test_a_daily_action_fires_once_a_day_at_its_minute(hour: int, minute: int, days: int) -> None:
     start = at(2026, 6, 1)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nightshift.rehearsal.expect import expect
@@ -46,12 +46,14 @@ def test_everything_that_is_wrong_is_said_at_once() -> None:
     assert 'did you mean "spot"?' in caught.value.problems[0]
 
 
+@settings(deadline=None)
 @given(st.sampled_from(sorted(KINDS)), st.integers(0, 4_000_000_000), st.sampled_from(["vit", "a-b2"]))
 def test_the_absolute_name_of_a_place_reads_back_as_that_place(kind: str, at: int, group: str) -> None:
     (named,) = parse([absolute(kind, at, group)])
     assert (named.kind, named.when, named.group) == (kind, at, group)
 
 
+@settings(deadline=None)
 @given(st.text(max_size=30))
 def test_no_text_is_anything_but_a_name_or_a_problem(text: str) -> None:
     found: tuple[object, ...] = ()
@@ -94,6 +96,7 @@ def test_the_problems_of_all_faults_come_together() -> None:
     assert len(caught.value.problems) == 2
 
 
+@settings(deadline=None, max_examples=25)
 @given(st.integers(0, 10_000), st.sampled_from(["lab", "rehearsal", "solo", "team"]))
 def test_the_seeds_faults_have_a_place_and_their_names_give_the_same_again(seed: int, name: str) -> None:
     stack, world = shipped(name), recorded(name)

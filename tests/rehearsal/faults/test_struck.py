@@ -118,6 +118,34 @@ def test_after_a_missed_end_the_node_goes_by_itself() -> None:
     assert [node.how for node in story.nodes if node.group == "vit"] == ["drained", "ended itself", "drained"]
 
 
+def test_a_hold_takes_the_group_down_and_it_comes_back_with_the_first_start_after_it() -> None:
+    story = told("hold@tue:desk")
+    assert story.ok
+    days = [(node.launched - story.start) // 86_400 for node in story.nodes if node.group == "desk"]
+    assert days == [0, 1, 4]
+    ((_, _, word),) = story.groups["desk"].overrides
+    assert word == "down"
+    why = {one.why: one.minutes for one in story.bill.differences if one.group == "desk"}
+    assert why["an operator's word kept it down"] < -2 * 420
+
+
+def test_a_wake_brings_the_group_up_for_its_time_and_its_own_end_takes_it_down() -> None:
+    story = told("wake@2026-12-12T04:00:00Z:vit")
+    assert story.ok
+    woken = [node for node in story.nodes if node.group == "vit"][-1]
+    assert woken.ended is not None
+    assert 3 * 3_600 < woken.ended - woken.launched < 3 * 3_600 + 300
+    assert {one.why for one in story.bill.differences} >= {"an operator's word kept it up"}
+    assert [event.kind for event in story.events if event.says.startswith("wake-end")] == ["action"]
+
+
+def test_a_group_put_to_sleep_comes_up_with_its_next_shift() -> None:
+    story = told("sleep@wed+3h:vit")
+    assert story.ok
+    assert len([node for node in story.nodes if node.group == "vit"]) == 3
+    assert story.steps_lost == 0
+
+
 @pytest.mark.parametrize("kind", sorted(KINDS))
 def test_every_kind_ends_as_it_must_wherever_the_seed_puts_it(kind: str) -> None:
     for seed in range(6):

@@ -16,7 +16,7 @@ from bootstrap.lifecycle import guard, heartbeats
 from bootstrap.storage import order
 from infra import node_group, snapshots
 from infra.node_group import NodeGroup
-from nightshift.plan import names, shifts
+from nightshift.plan import names, override, shifts
 from nightshift.rehearsal.control.model_fleet import ModelFleet
 from nightshift.rehearsal.faults.parse import absolute, parse
 from nightshift.rehearsal.weeks import Plan, Played, run
@@ -92,6 +92,11 @@ def a_day_later(patch: pytest.MonkeyPatch) -> None:
     )
 
 
+def forgetful_hold(patch: pytest.MonkeyPatch) -> None:
+    """A hold writes its record and moves no scheduled action."""
+    patch.setattr(override, "action_start_times", lambda *_: {})
+
+
 def untagged(patch: pytest.MonkeyPatch) -> None:
     """Volumes don't get the tag that their policy looks for."""
     tags = names.volume_tags
@@ -128,6 +133,7 @@ CASES: dict[str, tuple[str, Mutate, Plan, bool]] = {
     ),
     "no zone": ("capacity-as-planned", in_utc, plan(), False),
     "wrong days": ("capacity-as-planned", a_day_later, plan(), False),
+    "a forgetful hold": ("capacity-as-planned", forgetful_hold, plan(faults=parse(["hold@tue:desk"])), False),
     "no snapshot tag": ("snapshots-taken", untagged, plan(), False),
     "too few snapshots": ("snapshots-taken", too_few, plan(2), False),
     "a patient hook": ("nothing-left", patient_hook, _TO_THE_NIGHT, False),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nightshift.rehearsal.expect import GroupExpect, SnapshotExpect
@@ -16,6 +16,7 @@ SPANS = st.lists(st.integers(0, 5_000), unique=True, max_size=20).map(
 )
 
 
+@settings(deadline=None)
 @given(SPANS, st.integers(-10, 5_010))
 def test_spans_are_found_as_by_looking_at_each(spans: tuple[tuple[int, int], ...], at: int) -> None:
     here = [span for span in spans if span[0] <= at < span[1]]
@@ -27,6 +28,7 @@ def test_spans_are_found_as_by_looking_at_each(spans: tuple[tuple[int, int], ...
     assert upcoming(spans, at) == (later[0] if later else None)
 
 
+@settings(deadline=None)
 @given(SPANS, st.integers(0, 5_000), st.integers(1, 900), st.integers(0, 300))
 def test_seconds_outside_are_those_that_no_window_and_no_allowance_holds(
     spans: tuple[tuple[int, int], ...], start: int, length: int, after: int

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from bootstrap.manifest import BootShift
+from nightshift.plan.calendar import Override
 from nightshift.plan.shifts import compile_actions
 from nightshift.rehearsal.control.fleet import Fleet
 from nightshift.rehearsal.control.model_fleet import ModelFleet
@@ -54,6 +55,9 @@ class Noting:
         """Nothing."""
 
     def missed(self, site: Site, group: GroupState) -> None:
+        """Nothing."""
+
+    def reworded(self, site: Site, group: GroupState, override: Override) -> None:
         """Nothing."""
 
     def struck(self, site: Site, group: GroupState, kind: str, until: int) -> None:
