@@ -77,6 +77,7 @@ def run(
     runs = fleet or ModelFleet(wanted.seed)
     site = open_site(world, runs, judge, seed=wanted.seed, start=wanted.start, end=wanted.end)
     site.late_most_s, site.heard = wanted.late_most_s, heard
+    runs.obey(site.overrides)
     struck = plan(site, strikes)
     broken = _played(site, judge)
     names = tuple(fault.name for fault in named)
