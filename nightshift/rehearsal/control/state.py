@@ -135,11 +135,6 @@ class GroupState:
     failed_boots: list[int] = field(default_factory=list)
     job: JobState = field(default_factory=JobState)
 
-    @property
-    def hooks(self) -> tuple[Hook, ...]:
-        """Its lifecycle hooks."""
-        return self.group.hooks
-
     def hook(self, transition: Transition) -> Hook | None:
         """The hook of a transition; the program declares one of each."""
         return next((hook for hook in self.group.hooks if hook.transition == transition), None)
