@@ -10,14 +10,9 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from bootstrap.runtime import command as runtime
 from bootstrap.start.config import NodeConfigError, read_config
 from bootstrap.start.install import GIVEN_UP, UNITS_FOLDER, install
-
-if TYPE_CHECKING:
-    from bootstrap.runtime.store import RuntimeStore
 
 FOLDER = Path(__file__).resolve().parents[1]
 _NODE = "JSON file that user data left"
@@ -30,9 +25,13 @@ def main(arguments: list[str] | None = None) -> int:
     for verb, what in (("install", "write and start the unit"), ("start", "one boot")):
         verbs.add_parser(verb, help=what).add_argument("--node", type=Path, required=True, help=_NODE)
     _add_verify(verbs.add_parser("verify", help="check this machine and print what was found"))
-    runtime.add_parser(verbs)
-    given = parser.parse_args(arguments)
-    acts = {"verify": _verify, "runtime": _runtime, "install": _install, "start": _start}
+    verbs.add_parser("runtime", help="build a runtime, or verify the one that stands", add_help=False)
+    given, rest = parser.parse_known_args(arguments)
+    if given.verb == "runtime":
+        return _runtime(rest)
+    if rest:
+        parser.error(f"unrecognized arguments: {' '.join(rest)}")
+    acts = {"verify": _verify, "install": _install, "start": _start}
     return acts[given.verb](given)
 
 
@@ -49,16 +48,16 @@ def _verify(given: argparse.Namespace) -> int:
     return verify(Request(given.json, given.node, given.python, given.runtime))
 
 
-def _runtime(given: argparse.Namespace) -> int:
-    """boto3 is imported only where a bucket is named."""
+def _runtime(rest: list[str]) -> int:
+    """Its room needs botocore, which the other verbs do without."""
+    from bootstrap.aws_session import plain_client
+    from bootstrap.runtime import command
+    from bootstrap.runtime.store import S3Store
 
-    def store_of(bucket: str) -> RuntimeStore:
-        from bootstrap.aws_session import plain_client
-        from bootstrap.runtime.store import S3Store
-
-        return S3Store(plain_client("s3"), bucket)
-
-    return runtime.main(given, store_of)
+    parser = argparse.ArgumentParser(prog="bootstrap")
+    command.add_parser(parser.add_subparsers(required=True))
+    given = parser.parse_args(["runtime", *rest])
+    return command.main(given, lambda bucket: S3Store(plain_client("s3"), bucket))
 
 
 def _install(given: argparse.Namespace) -> int:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import signal
+import subprocess
+import sys
 from collections.abc import Generator
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -259,3 +261,30 @@ def test_an_empty_configuration_installs_nothing(tmp_path: Path, capsys: pytest.
     path.write_text("")
     assert main(["install", "--node", str(path)]) == 1
     assert "not JSON" in capsys.readouterr().err
+
+
+@pytest.mark.node
+def test_verify_and_install_need_no_aws_library(tmp_path: Path) -> None:
+    """A machine that is proven by hand has none; an installation must not fail for it."""
+    program = (
+        "import sys\n"
+        "class Block:\n"
+        "    def find_spec(self, name, path=None, target=None):\n"
+        "        if name.split('.')[0] in ('boto3', 'botocore'):\n"
+        "            raise ImportError(name)\n"
+        "sys.meta_path.insert(0, Block())\n"
+        "from bootstrap.__main__ import main\n"
+        "sys.exit(main(['install', '--node', 'nowhere.json']))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert (done.returncode, "nowhere.json" in done.stderr) == (1, True), done.stderr
+
+
+@pytest.mark.parametrize(
+    "arguments", [["runtime"], ["runtime", "burn"], ["start", "--node", "x", "more"], []]
+)
+def test_wrong_use_is_said(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as caught:
+        main(arguments)
+    assert caught.value.code == 2
+    assert "usage: bootstrap" in capsys.readouterr().err

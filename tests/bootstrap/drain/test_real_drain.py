@@ -13,7 +13,8 @@ import pytest
 from bootstrap.manifest import BootShift
 from nightshift.emulator.cloud.process import start_cloud
 from nightshift.emulator.sandbox.network import reason_to_skip
-from tests.bootstrap.drain.support.ground import ASG, Ground, ground
+from tests.bootstrap.drain.support.declared import ASG
+from tests.bootstrap.drain.support.ground import Ground, ground
 from tests.bootstrap.drain.support.measure import MACHINE_GONE, drain, judge
 
 pytestmark = [pytest.mark.node, pytest.mark.xdist_group("storage")]

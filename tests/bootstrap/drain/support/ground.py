@@ -1,12 +1,8 @@
-"""A group on the emulated AWS, and its nodes as namespaces with the real agent in them.
-
-What the program declares is made here by hand: role and policy, buckets, volume, group with its two hooks.
-"""
+"""A group on the emulated AWS, and its nodes as namespaces with the real agent in them."""
 
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import subprocess
 import sys
@@ -20,22 +16,28 @@ from typing import Any
 import boto3
 
 from bootstrap.manifest import BootJob, BootManifest, BootShift, BootVolume
-from bootstrap.start.config import NodeConfig
-from infra.policies import NodeScope, node_policy, node_trust
 from nightshift.emulator.cloud.process import Cloud
 from nightshift.emulator.sandbox.network import Network
 from nightshift.emulator.sandbox.node import Node
 from nightshift.plan import names
+from tests.bootstrap.drain.support.declared import (
+    ARTIFACTS,
+    ASG,
+    DATA,
+    GROUP,
+    LOGS,
+    MANIFEST_KEY,
+    REGION,
+    SITE,
+    TYPE,
+    VOLUME,
+    ZONE,
+    declare_group,
+)
 from tests.bootstrap.storage.support.bench import MEMORY, scratch
 
 ROOT = Path(__file__).resolve().parents[4]
 HERE = Path(__file__).parent
-REGION, ZONE, ACCOUNT, TYPE = "us-east-1", "us-east-1a", "123456789012", "g6.2xlarge"
-IMAGE = "ami-0abc0000000000001"
-SITE, GROUP, VOLUME = "lab", "vit", "runs"
-ASG = names.group_name(SITE, GROUP)
-DATA, ARTIFACTS = (names.bucket_name(SITE, kind, ACCOUNT, REGION) for kind in ("data", "artifacts"))
-LOGS = names.log_group_name(SITE)
 EVERY_DAY = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 KEYS = {"aws_access_key_id": "operator", "aws_secret_access_key": "operator"}
 PATIENCE_S = 120.0
@@ -191,9 +193,7 @@ class Ground:
 
     def declare(self, manifest: BootManifest) -> None:
         """Put the manifest where nodes read it."""
-        self.client("s3").put_object(
-            Bucket=ARTIFACTS, Key=f"groups/{GROUP}/manifest.json", Body=manifest.to_json().encode()
-        )
+        self.client("s3").put_object(Bucket=ARTIFACTS, Key=MANIFEST_KEY, Body=manifest.to_json().encode())
 
     def members(self) -> list[dict[str, Any]]:
         """The group's instances."""
@@ -250,74 +250,12 @@ class Ground:
         return attached[0]["InstanceId"] if attached else None
 
 
-def make(ground: Ground) -> None:
-    """Everything that the program would declare."""
-    for bucket in (DATA, ARTIFACTS):
-        ground.client("s3").create_bucket(Bucket=bucket)
-    ground.client("logs").create_log_group(logGroupName=LOGS)
-    _volume(ground)
-    _group(ground, _profile(ground))
-    config = NodeConfig(
-        SITE, GROUP, ASG, REGION, "amazonaws.com", ARTIFACTS, DATA, f"groups/{GROUP}/manifest.json",
-        "bootstrap/0.zip", "0", names.HOOK_READY, ground.cloud.endpoint,
-    )  # fmt: skip
+def _make(ground: Ground) -> None:
+    config = declare_group(ground.client, ground.cloud.endpoint)
     (ground.folder / "node.json").write_text(json.dumps(asdict(config)))
     ground.code.mkdir()
     shutil.copy(HERE / "train.py", ground.code / "train.py")
     ground.declare(ground.manifest())
-
-
-def _volume(ground: Ground) -> None:
-    tags = [{"Key": key, "Value": text} for key, text in names.volume_tags(SITE, VOLUME, "us").items()]
-    ground.client("ec2").create_volume(
-        AvailabilityZone=ZONE,
-        Size=1,
-        VolumeType="gp3",
-        Encrypted=True,
-        TagSpecifications=[{"ResourceType": "volume", "Tags": tags}],
-    )
-
-
-def _profile(ground: Ground) -> str:
-    """The node's role with the program's own policy, and its profile."""
-    iam, name = ground.client("iam"), names.role_name(SITE, REGION, GROUP)
-    scope = NodeScope(SITE, GROUP, REGION, ACCOUNT, ASG, DATA, ARTIFACTS, LOGS, volumes=(VOLUME,))
-    iam.create_role(RoleName=name, AssumeRolePolicyDocument=json.dumps(node_trust()))
-    iam.put_role_policy(RoleName=name, PolicyName="node", PolicyDocument=json.dumps(node_policy(scope)))
-    iam.create_instance_profile(InstanceProfileName=name)
-    iam.add_role_to_instance_profile(InstanceProfileName=name, RoleName=name)
-    return name
-
-
-def _group(ground: Ground, profile: str) -> None:
-    ec2, scaling = ground.client("ec2"), ground.client("autoscaling")
-    subnets = ec2.describe_subnets(Filters=[{"Name": "availability-zone", "Values": [ZONE]}])["Subnets"]
-    data = {"ImageId": IMAGE, "InstanceType": TYPE, "IamInstanceProfile": {"Name": profile}}
-    ec2.create_launch_template(LaunchTemplateName=ASG, LaunchTemplateData=data)
-    tags = [
-        {"Key": key, "Value": text, "PropagateAtLaunch": True}
-        for key, text in names.node_tags(SITE, GROUP, "us").items()
-    ]
-    scaling.create_auto_scaling_group(
-        AutoScalingGroupName=ASG,
-        MinSize=0,
-        MaxSize=1,
-        DesiredCapacity=0,
-        LaunchTemplate={"LaunchTemplateName": ASG, "Version": "1"},
-        VPCZoneIdentifier=subnets[0]["SubnetId"],
-        Tags=tags,
-    )
-    for hook, transition, result, seconds in (
-        (names.HOOK_READY, "LAUNCHING", "ABANDON", 300),
-        (names.HOOK_DRAIN, "TERMINATING", "CONTINUE", 120),
-    ):
-        scaling.put_lifecycle_hook(
-            LifecycleHookName=hook,
-            AutoScalingGroupName=ASG,
-            LifecycleTransition=f"autoscaling:EC2_INSTANCE_{transition}",
-            DefaultResult=result,
-            HeartbeatTimeout=seconds,
-        )
 
 
 @contextmanager
@@ -328,14 +266,9 @@ def ground(cloud: Cloud) -> Generator[Ground]:
     try:
         with Network(share=(folder,), cloud=cloud.endpoint) as net:
             made = Ground(cloud, net, folder)
-            make(made)
+            _make(made)
             yield made
             for client in made.clients.values():
                 client.close()
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-
-
-def nice() -> None:
-    """Others work on this machine too."""
-    os.nice(10)
