@@ -27,8 +27,6 @@ from tests.bootstrap.launch.support.node import Wanted
 REPO = Path(__file__).resolve().parents[4]
 JOB = Path(__file__).with_name("job.py")
 T = TypeVar("T")
-BRIDGE = "02:00:00:00:00:01"
-"""Of its own: a bridge takes the lowest address of its ports, and then changes it when that node dies."""
 
 
 class Hung(AssertionError):
@@ -281,7 +279,6 @@ def cluster(root: Path, nodes: int, **given: Any) -> Generator[Cluster]:
     with start_cloud(plain=True) as cloud:
         client(cloud).create_bucket(Bucket="data")
         with Network(share=(root,), cloud=cloud.endpoint) as net:
-            net.ip("link", "set", "br0", "address", BRIDGE)
             made = Cluster(net, cloud, root, nodes, **given)
             try:
                 yield made

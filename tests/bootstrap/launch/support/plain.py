@@ -12,7 +12,7 @@ from pathlib import Path
 
 from nightshift.emulator.sandbox.network import Network
 from nightshift.emulator.sandbox.node import Node
-from tests.bootstrap.launch.support.cluster import BRIDGE, JOB, REPO, Step, Steps, within
+from tests.bootstrap.launch.support.cluster import JOB, REPO, Step, Steps, within
 
 BEST = (
     "--nnodes=1:2",
@@ -153,5 +153,4 @@ class PlainPair:
 def plain_pair(root: Path, *, best: bool) -> Generator[PlainPair]:
     """With nothing started; all gone after it."""
     with Network(share=(root,)) as net:
-        net.ip("link", "set", "br0", "address", BRIDGE)
         yield PlainPair(net, root, best)
