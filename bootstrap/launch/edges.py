@@ -24,6 +24,7 @@ class Waits:
     it from being ready; `ready_s`: for how long others wait for it. `settle_s`: how long a late node is
     waited for to be followed by others. `mourn_s`: how long the rest of a lost generation may take to end
     by itself. `join_s`, `start_s`, `stall_s`: all nodes in the rendezvous; the first step; any later one.
+    `again_s`: the first step of a later launch, at least; four times what one took before, if that's more.
     `exit_s`: from a job's last word to its end. `last_words_s`: from the end of a worker, or the word that it
     failed, until torchrun isn't waited for any more, which takes up to ten seconds to see it. The second
     restart in a row without a step waits `backoff_s`, each later one four times longer.
@@ -42,6 +43,7 @@ class Waits:
     regroup_s: float = 180.0
     join_s: float = 300.0
     start_s: float = 1800.0
+    again_s: float = 60.0
     stall_s: float = 1800.0
     idle_s: float = 1800.0
     cut_off_s: float = 300.0

@@ -51,7 +51,7 @@ class Launch:
             self._measure(now)
         return moved
 
-    def life(self, now: float, *, contract: bool, cut_off_s: float) -> Life:
+    def life(self, now: float, *, contract: bool, cut_off_s: float, usual_s: float | None) -> Life:
         """For `watching.stuck`."""
         return Life(
             age_s=now - self.began,
@@ -60,6 +60,7 @@ class Launch:
             contract=contract,
             idle_s=now - self.busy_at,
             cut_off_s=cut_off_s,
+            usual_s=usual_s,
         )
 
     def _count_workers(self, now: float) -> None:

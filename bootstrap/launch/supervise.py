@@ -69,6 +69,8 @@ class Supervisor:
         self._server: Server | None = None
         self._warm = isinstance(cages.whole, CgroupCage)
         self._barren = 0
+        self._usual_s: float | None = None
+        self._stepped = 0
         self._ready_at = edges.now()
         self._over_at: float | None = None
         self.asked: Asked | None = None
@@ -171,6 +173,9 @@ class Supervisor:
 
     def _moved(self, launch: Launch) -> None:
         """A step was made: what was before counts no more against the run."""
+        if launch.generation != self._stepped:
+            self._stepped = launch.generation
+            self._usual_s = max(self._usual_s or 0.0, self._edges.now() - launch.began)
         self.newest, self._barren = launch.progress, 0
         if launch.progress is not None:
             self._group.tell(step=launch.progress.step, checkpoint=launch.progress.checkpoint)
@@ -211,7 +216,10 @@ class Supervisor:
             if now - self._over_at > patience:
                 return f"the run is over: {lease.reason}"
         cut_off_s = self._group.unreached_s() if self._edges.board is not None else 0.0
-        return stuck(launch.life(now, contract=self._contract(), cut_off_s=cut_off_s), self._waits)
+        return stuck(
+            launch.life(now, contract=self._contract(), cut_off_s=cut_off_s, usual_s=self._usual_s),
+            self._waits,
+        )
 
     def _too_late(self, asked: Asked, plan: Plan) -> bool:
         if asked.by is not None:

@@ -10,6 +10,7 @@ from bootstrap.launch.job_folder import Outcome
 from bootstrap.launch.lease import Kind
 from bootstrap.launch.torchrun import GONE
 
+USUAL_TIMES = 4
 IDLE_SHARE = 0.01
 """Of one core: less than this is no training, whatever kind of job it is."""
 
@@ -18,7 +19,8 @@ IDLE_SHARE = 0.01
 class Life:
     """One launch so far. `step`: the newest one it told of, None before the first; `still_s`: since that
     changed (or since the launch). `contract`: this job is known to tell its steps. `idle_s`: since it last
-    used CPU. `cut_off_s`: since the group's board answered, 0 for a node alone."""
+    used CPU. `usual_s`: the longest that an earlier launch here took to its first step, None before one.
+    `cut_off_s`: since the group's board answered, 0 for a node alone."""
 
     age_s: float
     step: int | None
@@ -26,11 +28,19 @@ class Life:
     contract: bool
     idle_s: float = 0.0
     cut_off_s: float = 0.0
+    usual_s: float | None = None
+
+
+def first_step_by(usual_s: float | None, waits: Waits) -> float:
+    """Seconds that a launch may take to its first step: many at first, then by what it took before."""
+    if usual_s is None:
+        return waits.start_s
+    return min(waits.start_s, max(waits.again_s, USUAL_TIMES * usual_s))
 
 
 def stuck(life: Life, waits: Waits) -> str | None:
     """Why this launch must be ended as lost, or None."""
-    if life.contract and life.step is None and life.age_s > waits.start_s:
+    if life.contract and life.step is None and life.age_s > first_step_by(life.usual_s, waits):
         return f"no first step {life.age_s:.0f} s after its launch"
     if life.step is not None and life.still_s > waits.stall_s:
         return f"no step after {life.step} for {life.still_s:.0f} s"

@@ -17,6 +17,10 @@ FINE = Life(age_s=50, step=3, still_s=5, contract=True)
     [
         (FINE, None),
         (Life(99, None, 99, True), None),
+        (Life(61, None, 61, True, usual_s=2.0), "no first step 61 s"),
+        (Life(59, None, 59, True, usual_s=2.0), None),
+        (Life(81, None, 81, True, usual_s=20.0), "no first step 81 s"),
+        (Life(99, None, 99, True, usual_s=90.0), None),
         (Life(101, None, 101, True), "no first step 101 s after its launch"),
         (Life(500, None, 500, False, idle_s=10), None),
         (Life(500, None, 500, False, idle_s=301), "used no CPU for 301 s"),
