@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 
+import pulumi_aws
 import pytest
 
 from nightshift.emulator.cloud import Cloud, start_cloud
 from nightshift.emulator.sandbox.network import Network, reason_to_skip
 
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore", DeprecationWarning)
+    FIRST_USED = (pulumi_aws.s3.Bucket, pulumi_aws.ec2.Vpc, pulumi_aws.iam.Role)
+"""pulumi_aws warns of its own old names while a module of it is first used."""
 HERE = Path(__file__).parent
 
 
