@@ -51,6 +51,7 @@ ROOMS = {
         "nightshift.cli",
         "bootstrap",
     },
+    "nightshift.rehearsal.real.train": {"nightshift.training"},
     "nightshift.cli": {
         "nightshift.catalog",
         "nightshift.plan",
@@ -77,6 +78,7 @@ FOREIGN = {
     "nightshift.training.trainer": {"torch", "torchvision"},
     "nightshift.cli": {"boto3", "botocore", "pydantic", "yaml"},
     "nightshift.rehearsal": {"boto3", "botocore", "cronsim", "jinja2", "markupsafe", "pydantic"},
+    "nightshift.rehearsal.real.train": {"torch"},
     "bootstrap": {"boto3", "botocore"},
 }
 
