@@ -1,6 +1,6 @@
 """A training run that is small in everything: one layer, no DDP (its import costs four CPU seconds).
 
-Each step is one line `unix-seconds step world-size pid` in the file that STEPS_FILE names, by the first
+Each step is one line `unix-seconds step world-size process` in the file that STEPS_FILE names, by the first
 process of a node. STEPS, STEP_S, SAVE_EVERY_STEPS and WEIGHTS change its size.
 """
 
@@ -14,6 +14,9 @@ import torch
 import torch.distributed as dist
 
 from nightshift.training import Loader, Run, Synthetic
+
+_BORN = time.time_ns()
+"""Names this process. Its id doesn't: a node that was up again gives the same ones."""
 
 
 def train() -> None:
@@ -51,7 +54,7 @@ def note(step: int, world: int) -> None:
     """One write, so that a killed process leaves whole lines."""
     if os.environ.get("LOCAL_RANK", "0") == "0" and (path := os.environ.get("STEPS_FILE")):
         with open(path, "a") as stream:  # noqa: PTH123
-            stream.write(f"{time.time():.3f} {step} {world} {os.getpid()}\n")
+            stream.write(f"{time.time():.3f} {step} {world} {_BORN}\n")
 
 
 if __name__ == "__main__":
