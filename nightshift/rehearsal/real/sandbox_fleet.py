@@ -232,7 +232,7 @@ class SandboxFleet:
         if life is None:
             return
         life.gate.close()
-        life.node.kill()
+        self.net.remove(life.node)
         self.groups[instance.group].end(life.aws_id)
 
     def finish_s(self, instance: Instance, at: int) -> int | None:

@@ -16,7 +16,7 @@ from nightshift.rehearsal.clients import clients_of
 from nightshift.rehearsal.fleets import fleet_of
 from nightshift.rehearsal.story import Event, Story
 from nightshift.rehearsal.weeks import Plan, rehearse
-from nightshift.rehearsal.world.model import ScheduledAction, World
+from nightshift.rehearsal.world.model import ScheduledAction, World, from_json
 from nightshift.rehearsal.world.read import read_world
 from nightshift.settings.models import Stack
 from nightshift.settings.reading import read_stack
@@ -24,7 +24,8 @@ from tests.infra.conftest import FIRST_USED
 
 QUIET = FIRST_USED
 """pulumi_aws warns of its own names while it is first used; the import has used them."""
-GROUP = "train"
+RECORDED = Path(__file__).parents[2] / "worlds" / "rehearsal.json"
+"""The program's own alarms and their policy, as `rehearse --world` keeps them."""
 START = int(datetime(2026, 12, 7, 12, tzinfo=UTC).timestamp())
 DAY_S = 86_400
 STACK = """
@@ -83,5 +84,7 @@ def ground(folder: Path, name: str = "weeks") -> Generator[Ground]:
     with start_cloud() as cloud:
         deploy(cloud.endpoint, stack, build())
         found = read_world(clients_of(cloud.endpoint, stack.region), stack.name, stack.region)
-        group = replace(found.groups[0], actions=ACTIONS, most=1, on_demand_percent=0)
-        yield Ground(cloud.endpoint, stack, replace(found, groups=(group,)))
+        like = from_json(RECORDED.read_text().replace("rehearsal", name))
+        watched = {"policies": like.groups[0].policies, "actions": ACTIONS}
+        group = replace(found.groups[0], most=1, on_demand_percent=0, **watched)
+        yield Ground(cloud.endpoint, stack, replace(found, groups=(group,), alarms=like.alarms))
