@@ -53,6 +53,7 @@ fmt: setup  ## format and fix
 
 lock: setup  ## pin the newest versions that pyproject.toml allows
 	@tools/lock.sh "$(BIN)"
+	@$(BIN)/python -m bootstrap.runtime.relock
 
 bench: setup  ## every benchmark, JSON on stdout
 	@for file in benchmarks/*.py; do name=$$(basename $$file .py); echo "== $$name" >&2; $(BIN)/python -m benchmarks.$$name; done

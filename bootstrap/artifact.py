@@ -18,6 +18,9 @@ from pathlib import Path
 
 OWN = ("bootstrap", "nightshift/catalog", "nightshift/plan", "nightshift/records")
 OWN_FILES = ("nightshift/__init__.py",)
+JOB = "job"
+"""A folder apart: what the job's own Python gets to import, and nothing of the agent's beside it."""
+JOB_FOLDER = "nightshift/training"
 LIBRARIES = ("boto3", "botocore", "dateutil", "jmespath", "s3transfer", "six", "tzdata", "urllib3")
 SERVICES = {
     "autoscaling": "2011-01-01",
@@ -108,8 +111,10 @@ def _entries(root: Path) -> Iterator[tuple[str, Path]]:
     """(name in the zip, file on disk) of everything that goes in."""
     for name in OWN_FILES:
         yield name, root / name
+        yield f"{JOB}/{name}", root / name
     for folder in OWN:
         yield from _tree(root / folder, folder)
+    yield from _tree(root / JOB_FOLDER, f"{JOB}/{JOB_FOLDER}")
     for library in LIBRARIES:
         yield from _library(library)
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from bootstrap.launch.edges import JobError
 
+AGENT = Path(__file__).resolve().parents[2]
 FIRST_PORT = 29400
 """torchrun's own default; the range lies below the kernel's ephemeral ports (32768 to 60999)."""
 PORTS = 200
@@ -107,6 +108,12 @@ def base_environment(
     if libraries:
         known |= {"LD_LIBRARY_PATH": ":".join(libraries), "NCCL_NET": "AWS Libfabric"}
     return {**known, **more}
+
+
+def library_environment(root: Path = AGENT) -> dict[str, str]:
+    """The way to `nightshift.training`: the agent's artifact carries it in a folder apart, for jobs."""
+    folder = root / "job"
+    return {"PYTHONPATH": str(folder)} if folder.is_dir() else {}
 
 
 def job_environment(job: Path, checkpoints: Path, run: str, generation: int) -> dict[str, str]:

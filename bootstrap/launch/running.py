@@ -13,7 +13,7 @@ from bootstrap.launch.addresses import free_port, interface_of
 from bootstrap.launch.board import OwnBoard
 from bootstrap.launch.cage import cages
 from bootstrap.launch.code import Fetching, fetch_code
-from bootstrap.launch.command import base_environment, efa_libraries, script_of
+from bootstrap.launch.command import base_environment, efa_libraries, library_environment, script_of
 from bootstrap.launch.coordination import Coordinator
 from bootstrap.launch.edges import Ended, JobEdges, JobError
 from bootstrap.launch.folders import run_id
@@ -163,7 +163,8 @@ class RunningJob:
         if interface is None:
             raise JobError(f"no interface of this node has its address {edges.ip}")
         libraries = efa_libraries(manifest.efa)
-        return base_environment(self._python, manifest.region, interface, gpus, libraries, edges.environment)
+        more = {**library_environment(), **edges.environment}
+        return base_environment(self._python, manifest.region, interface, gpus, libraries, more)
 
     def _prepared(self, plan: Plan) -> Plan:
         found = read_secrets(self._job.secrets, self._edges.secrets)

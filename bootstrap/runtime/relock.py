@@ -14,8 +14,8 @@ from pathlib import Path
 from bootstrap.runtime.presets import LOCKS, UV, UV_LOCK, arches, locks
 from nightshift.catalog.runtimes import RUNTIMES
 
-EXTRAS = ("numpy", "jupyterlab")
-"""Besides torch and torchvision: what data loaders and the notebook need."""
+EXTRAS = ("numpy", "jupyterlab", "tensorboard", "boto3")
+"""Besides torch and torchvision: what data loaders, the notebook, the trainer and copies in S3 need."""
 PLATFORMS = {"x86_64": "x86_64-manylinux_2_28", "arm64": "aarch64-manylinux_2_28"}
 """glibc 2.28 or newer: Ubuntu 20.04, Amazon Linux 2023."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import importlib.machinery
 import os
 import subprocess
 import sys
@@ -14,6 +15,7 @@ import pytest
 
 from bootstrap import artifact as module
 from bootstrap.artifact import SERVICES, Artifact, MissingPart, build
+from bootstrap.launch.command import library_environment
 
 ROOT = Path(__file__).parents[2]
 
@@ -85,6 +87,30 @@ def test_it_holds_the_node_s_rooms_and_no_others(built: Artifact) -> None:
     }
     assert {"bootstrap/__main__.py", "bootstrap/start/fetch.py"} <= ours
     assert not any(name.startswith("infra/") for name in ours)
+
+
+def test_a_job_gets_the_training_library_and_nothing_of_the_agent_s(built: Artifact) -> None:
+    job = {name.removeprefix("job/") for name in entries(built) if name.startswith("job/")}
+    assert {
+        "nightshift/__init__.py",
+        "nightshift/training/run.py",
+        "nightshift/training/trainer/__main__.py",
+    } <= job
+    assert {name for name in job if not name.startswith("nightshift/training/")} == {"nightshift/__init__.py"}
+
+
+def test_a_job_s_library_works_from_the_artifact_alone(built: Artifact, tmp_path: Path) -> None:
+    with zipfile.ZipFile(built.path) as bundle:
+        bundle.extractall(tmp_path)
+    told = library_environment(tmp_path)
+    assert told == {"PYTHONPATH": str(tmp_path / "job")}
+    found = importlib.machinery.PathFinder.find_spec("nightshift", [told["PYTHONPATH"]])
+    assert found is not None
+    assert found.origin == str(tmp_path / "job" / "nightshift" / "__init__.py")
+
+
+def test_without_an_artifact_the_job_s_own_python_has_the_library() -> None:
+    assert library_environment(Path(__file__).parent) == {}
 
 
 def test_botocore_s_models_are_the_newest_of_the_services_in_use(built: Artifact) -> None:
