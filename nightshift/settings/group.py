@@ -140,7 +140,8 @@ class Job(Section):
         Literal["release", "stay"],
         Field(
             default="release",
-            description="`release`: the group ends, later shifts don't boot. Change: in place, at next boot.",
+            description="`release`: the group ends; a later shift's node sees that and goes. "
+            "Change: in place, at next boot.",
         ),
     ]
 
