@@ -68,11 +68,18 @@ def _module(name: str) -> ModuleType:
         return importlib.import_module(name)
 
 
+def _page(service: str, name: str, member: str) -> ModuleType:
+    """One resource's module. Its service is loaded when first asked for something, and is asked first:
+    a page imported before leaves the service half empty for everybody in this process."""
+    assert hasattr(_module(f"pulumi_aws.{service}"), member)
+    return _module(f"pulumi_aws.{service}.{name}")
+
+
 def _arguments(token: str) -> type:
     _, path, member = token.split(":")
     service, name = path.split("/")
     snake = re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower()
-    module = _module(f"pulumi_aws.{service}.{snake}")
+    module = _page(service, snake, member)
     return getattr(module, f"{member}InitArgs", None) or getattr(module, f"{member}Args")
 
 
