@@ -17,7 +17,7 @@ from nightshift.cli.text import table, wrap
 
 if TYPE_CHECKING:
     from nightshift.cli.project import StackFile
-    from nightshift.rehearsal.deploy import DeployReport
+    from nightshift.rehearsal.deploy import AtLast, DeployReport
     from nightshift.rehearsal.story import Story
     from nightshift.rehearsal.weeks import Plan
     from nightshift.settings.models import Stack
@@ -95,11 +95,11 @@ def _both(here: Context, file: StackFile, stack: Stack, plan: Plan, real: str | 
     return rehearsed.Rehearsed(rehearsed.whole(deploy, stories[0]), deploy)
 
 
-def _staying(here: Context, stack: Stack) -> Callable[[str], None]:
+def _staying(here: Context, stack: Stack) -> AtLast:
     from nightshift.rehearsal import stay
 
     front = stay.apart()
-    return lambda endpoint: stay.wait(front, endpoint, stack.region, stack.name, here.say)
+    return lambda endpoint, _: stay.wait(front, endpoint, stack.region, stack.name, here.say)
 
 
 def rehearse(
@@ -107,7 +107,7 @@ def rehearse(
     file: StackFile,
     stack: Stack,
     while_up: Callable[[str], None] | None = None,
-    at_last: Callable[[str], None] | None = None,
+    at_last: AtLast | None = None,
 ) -> DeployReport:
     """The deploy rehearsal; raises CliError where it can't even begin."""
     try:

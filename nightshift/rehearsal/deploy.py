@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 Say = Callable[[str], None]
 WhileUp = Callable[[str], None]
 """Called with the emulated AWS's endpoint while everything stands."""
+AtLast = Callable[[str, "DeployReport"], None]
+"""The same with what was found so far, after the last step that looks for changes."""
 _NORMAL = {"up": 60, "second_up": 20, "refresh": 20, "destroy": 60}
 """Seconds that a step normally takes, for the waiting person."""
 
@@ -80,7 +82,7 @@ def rehearse_deploy(
     project: Path,
     say: Say,
     while_up: WhileUp | None = None,
-    at_last: WhileUp | None = None,
+    at_last: AtLast | None = None,
 ) -> DeployReport:
     """Run all steps; `at_last` comes after the last of them that looks for changes.
 
@@ -109,7 +111,7 @@ def _run(
     project: Path,
     say: Say,
     while_up: WhileUp | None,
-    at_last: WhileUp | None,
+    at_last: AtLast | None,
 ) -> None:
     with ExitStack() as opened:
         with _timed(report, "cloud", say):
@@ -124,7 +126,7 @@ def _run(
             while_up(cloud.endpoint)
         _again(report, workspace, say)
         if at_last is not None:
-            at_last(cloud.endpoint)
+            at_last(cloud.endpoint, report)
             take_down(stack, clients)
         _step(report, "destroy", workspace.destroy, say)
         report.left = left_after(stack, clients)
