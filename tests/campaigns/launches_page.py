@@ -61,7 +61,8 @@ def page(result: dict[str, Any]) -> str:
     counts = result.get("plain", {}).get("counts", {})
     said = "; ".join(f"plain {words}: {number} times" for words, number in sorted(counts.items()))
     tail = TAIL.format(problems="; ".join(problems) or "none", plain=f"{said}." if said else "")
-    return head + "\n".join(lines) + "\n" + tail.rstrip() + "\n"
+    notes = result.get("notes", "")
+    return head + "\n".join(lines) + "\n" + tail.rstrip() + "\n" + (f"\n{notes}\n" if notes else "")
 
 
 def _events(result: dict[str, Any], lane: str) -> dict[str, Any]:
