@@ -14,8 +14,8 @@ Seconds from the blow to the first step of new processes, p50 / p100 of those th
 *hung*: those that didn't. Blows fall at a random moment, one to two seconds after a step. *best*: torchrun in
 a loop, elastic (`--nnodes=1:2`), with every cure that is known (`TORCH_DISABLE_SHARE_RDZV_TCP_STORE=1`,
 `is_host`, `--local-addr`, 15 s for the process group, short keep-alives, 10 s for shutdown). *default*:
-torchrun in a loop, `--nnodes=2`, c10d, a fixed id, 100 restarts. Both have a fixed host; ours elects one. All
-ran at the same time on the same machine.
+torchrun in a loop, `--nnodes=2`, c10d, a fixed id, 100 restarts. Both have a fixed host; ours elects one. The
+command plays all of them at the same time.
 
 | blow | ours: n | hung | p50 / p100 | best: n | hung | p50 / p100 | default: n | hung | p50 / p100 |
 |---|---|---|---|---|---|---|---|---|---|
