@@ -14,6 +14,7 @@ from typing import Any, Protocol
 from botocore.exceptions import BotoCoreError, ClientError
 from botocore.handlers import add_expect_header
 
+from bootstrap.aws import refusal
 from bootstrap.launch.lease import Lease, Member, dump, load
 
 _ABSENT = ("NoSuchKey", "404", "AccessDenied", "403")
@@ -105,7 +106,7 @@ class S3Board:
             answer = self._client.get_object(Bucket=self._bucket, Key=self._lease_key)
             return LeaseSeen(load(Lease, answer["Body"].read()), answer["ETag"], _age(answer))
         except ClientError as error:
-            if _code(error) in _ABSENT:
+            if refusal(error)[0] in _ABSENT:
                 return LeaseSeen(None, None, 0.0)
             raise Unreachable(str(error)) from error
         except BotoCoreError as error:
@@ -116,7 +117,7 @@ class S3Board:
         try:
             return self._put(self._lease_key, dump(lease), condition)
         except ClientError as error:
-            if _code(error) in _CONFLICT:
+            if refusal(error)[0] in _CONFLICT:
                 raise Conflict(self._lease_key) from error
             raise Unreachable(str(error)) from error
 
@@ -159,10 +160,6 @@ class S3Board:
             body = self._client.get_object(Bucket=self._bucket, Key=key)["Body"].read()
             self._known[key] = (etag, load(Member, body))
         return self._known[key][1]
-
-
-def _code(error: ClientError) -> str:
-    return str(error.response.get("Error", {}).get("Code", ""))
 
 
 def _age(answer: dict[str, Any]) -> float:

@@ -12,7 +12,7 @@ from typing import Literal
 from bootstrap.runtime.exclusive import exclusive
 from bootstrap.runtime.mark import boot_id, flush, flush_later
 from bootstrap.runtime.obtain import Limits, Obtaining, Tools
-from bootstrap.runtime.presets import Preset, preset
+from bootstrap.runtime.presets import Preset, arch_of, preset
 from bootstrap.runtime.problem import RuntimeProblem, free, is_full, no_room
 from bootstrap.runtime.standing import Folders, leftovers, looked_at, remove
 from bootstrap.runtime.store import RuntimeStore
@@ -130,7 +130,7 @@ def _given(name: str, python: Path) -> Installed:
 
 
 def _same_machine(wanted: Preset) -> None:
-    here = {"aarch64": "arm64", "amd64": "x86_64"}.get(platform.machine(), platform.machine())
+    here = arch_of(platform.machine()) or platform.machine()
     if here != wanted.arch:
         raise RuntimeProblem(f"a machine of {wanted.arch}", here, "ask for the machine's own architecture")
 

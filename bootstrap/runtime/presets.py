@@ -65,11 +65,16 @@ def minor(python: str) -> str:
     return ".".join(python.split(".")[:2])
 
 
+def arch_of(machine: str) -> str | None:
+    """Our name of what `uname -m` says; None for a machine that no runtime is for."""
+    return _MACHINES.get(machine)
+
+
 def preset(name: str, machine: str) -> Preset:
     """The preset for a machine (`x86_64`, `aarch64`, ...). Raises RuntimeProblem for one that isn't."""
     if name not in RUNTIMES:
         raise RuntimeProblem(f"a runtime of {', '.join(RUNTIMES)}", f"{name!r}", "name one of them")
-    arch = _MACHINES.get(machine)
+    arch = arch_of(machine)
     if arch is None:
         raise RuntimeProblem("an x86_64 or arm64 machine", f"{machine!r}", "use another type of instance")
     if arch != "x86_64" and name in X86_ONLY:

@@ -98,7 +98,7 @@ class S3Store:
         return {"PartNumber": number, **{name: answer[name] for name in _OF_PART if name in answer}}
 
     def _abort(self, where: dict[str, str]) -> None:
-        """What can't be aborted now, the bucket's lifecycle rule does."""
+        """What can't be aborted now stays and is billed: the bucket has no rule that would end it."""
         try:
             self._call("abort_multipart_upload", **where)
         except StoreError as error:

@@ -41,7 +41,6 @@ from nightshift.catalog.instance_types import instance_type
 
 LEFT_OVER_S = 10.0
 NVIDIA_S = 15.0
-_ARCHES = {"aarch64": "arm64", "amd64": "x86_64"}
 
 
 class NodeRooms:
@@ -67,12 +66,16 @@ class NodeRooms:
         ):
             if not step.done:
                 say(f"packages: {step.name}: {step.says}")
-        arch = _ARCHES.get(platform.machine(), platform.machine())
         store = S3Store(self._node.aws.client("s3"), self._manifest.data_bucket)
         try:
             place = RuntimePlace(_runtimes(edges), edges.runtime_scratch, edges.runtime_python)
             return ensure(
-                self._manifest.runtime, arch, place, store, say, lambda: heartbeat("making the runtime ready")
+                self._manifest.runtime,
+                platform.machine(),
+                place,
+                store,
+                say,
+                lambda: heartbeat("making the runtime ready"),
             ).python
         except RuntimeProblem as error:
             finding = Finding("runtime.stands", False, error.expected, error.found, error.remedy)
