@@ -245,13 +245,14 @@ def _line(
     high: Decimal | None = None,
 ) -> Line:
     cheapest, dearest = usd if low is None else low, usd if high is None else high
-    sums = (_cents(quantity * each) for each in (usd, cheapest, dearest))
+    sums = (cents(quantity * each) for each in (usd, cheapest, dearest))
     total, least, most = sums
     assumed = source.region if source.assumed else None
     return Line(what, quantity, unit, usd, total, str(source), least, most, source.date, assumed)
 
 
-def _cents(usd: Decimal) -> Decimal:
+def cents(usd: Decimal) -> Decimal:
+    """Rounded as a bill rounds: half a cent up."""
     return usd.quantize(CENT, rounding=ROUND_HALF_UP)
 
 

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from decimal import ROUND_HALF_UP, Decimal
+from decimal import Decimal
 
+from nightshift.plan.forecast import cents
 from nightshift.rehearsal.story import Bill, BillLine, Difference
-
-_CENT = Decimal("0.01")
 
 
 @dataclass(frozen=True)
@@ -67,14 +66,14 @@ class Sums:
         seconds, usd = self._planned_s, self._planned_usd
         found = []
         for why, more_s, more_usd, group in self._why:
-            minutes, cents = _minutes(seconds), _cents(usd)
+            minutes, before = _minutes(seconds), cents(usd)
             seconds, usd = seconds + more_s, usd + more_usd
-            found.append(Difference(why, _minutes(seconds) - minutes, float(_cents(usd) - cents), group))
+            found.append(Difference(why, _minutes(seconds) - minutes, float(cents(usd) - before), group))
         return Bill(
             lines=tuple(entry.line() for entry in self._entries),
-            usd=float(_cents(sum((entry.usd for entry in self._entries), Decimal()))),
-            forecast_usd=float(_cents(self._planned_usd)),
-            always_on_usd=float(_cents(always_on_usd)),
+            usd=float(cents(sum((entry.usd for entry in self._entries), Decimal()))),
+            forecast_usd=float(cents(self._planned_usd)),
+            always_on_usd=float(cents(always_on_usd)),
             billed_minutes=_minutes(sum(entry.seconds for entry in self._entries)),
             forecast_minutes=_minutes(self._planned_s),
             differences=tuple(found),
@@ -83,7 +82,3 @@ class Sums:
 
 def _minutes(seconds: int) -> int:
     return (seconds + 30) // 60
-
-
-def _cents(usd: Decimal) -> Decimal:
-    return usd.quantize(_CENT, rounding=ROUND_HALF_UP)
