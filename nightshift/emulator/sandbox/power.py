@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from nightshift.emulator.sandbox.control import Refused, control
 from nightshift.emulator.sandbox.node import Node, NodeError
+from nightshift.emulator.sandbox.rounds import Rounds
 
 LOOK_S = 0.3
 ENDED = frozenset({"shutting-down", "terminated"})
@@ -23,26 +24,22 @@ class Power:
     grace_s: float = 20.0
     _asked: dict[str, float] = field(default_factory=dict)
     _told: set[str] = field(default_factory=set)
-    _end: threading.Event = field(default_factory=threading.Event)
-    _thread: threading.Thread | None = None
+    _rounds: Rounds = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._rounds = Rounds(self._look_again, LOOK_S, "power")
 
     def start(self) -> None:
         """Follow from now on."""
-        self._thread = threading.Thread(target=self._follow, daemon=True)
-        self._thread.start()
+        self._rounds.start()
 
     def close(self) -> None:
         """No more."""
-        self._end.set()
-        if self._thread is not None:
-            self._thread.join()
+        self._rounds.close()
 
-    def _follow(self) -> None:
-        while not self._end.wait(LOOK_S):
-            try:
-                self.look()
-            except (OSError, Refused, NodeError):
-                continue
+    def _look_again(self) -> None:
+        with suppress(OSError, Refused, NodeError):
+            self.look()
 
     def look(self) -> None:
         """One look at all instances. Raises OSError when AWS doesn't answer, NodeError from a node."""

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from nightshift.emulator.sandbox.node import Node, NodeError
+from nightshift.emulator.sandbox.rounds import Rounds
 
 LOOK_S = 0.05
 
@@ -26,26 +26,24 @@ class Writers:
     nodes: Callable[[], Iterable[Node]]
     seconds: float = 0.0
     looks: int = 0
-    _end: threading.Event = field(default_factory=threading.Event)
-    _thread: threading.Thread | None = None
+    _last: float = 0.0
+    _rounds: Rounds = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._rounds = Rounds(self._look, LOOK_S, "writers")
 
     def start(self) -> None:
         """Look from now on."""
-        self._thread = threading.Thread(target=self._follow, name="writers", daemon=True)
-        self._thread.start()
+        self._last = time.monotonic()
+        self._rounds.start()
 
     def close(self) -> None:
         """No more."""
-        self._end.set()
-        if self._thread is not None:
-            self._thread.join()
+        self._rounds.close()
 
-    def _follow(self) -> None:
-        last = time.monotonic()
-        while not self._end.wait(LOOK_S):
-            now = time.monotonic()
-            self.note([_table(node) for node in self.nodes()], now - last)
-            last = now
+    def _look(self) -> None:
+        since, self._last = self._last, time.monotonic()
+        self.note([_table(node) for node in self.nodes()], self._last - since)
 
     def note(self, tables: Iterable[str], passed_s: float) -> None:
         """One look at every node's mounts; so much time has passed since the one before."""
