@@ -141,7 +141,7 @@ def _enter(order: Order) -> None:
 
 def _server() -> Any:
     """multiprocessing's own record of its server; each process has one."""
-    return getattr(import_module("multiprocessing.forkserver"), "_forkserver")  # noqa: B009
+    return vars(import_module("multiprocessing.forkserver"))["_forkserver"]
 
 
 def _use_the_server(way: dict[str, Any]) -> None:

@@ -50,8 +50,8 @@ class Engine:
         labels = labels.to(self.place.device, non_blocking=True)
         if self.options.compile in GRAPHED:
             torch.compiler.cudagraph_mark_step_begin()
-        waits = not last and isinstance(self.model, DistributedDataParallel)
-        with self.model.no_sync() if waits else nullcontext():  # type: ignore[operator]
+        ranks = self.model if isinstance(self.model, DistributedDataParallel) else None
+        with nullcontext() if last or ranks is None else ranks.no_sync():
             with self.precision.autocast():
                 logits = self.model(images)
             loss = torch.nn.functional.cross_entropy(

@@ -177,6 +177,14 @@ def test_an_interruption_is_not_taken_for_a_failure_of_what_was_done() -> None:
     assert not issubclass(Interrupted, Exception)
 
 
+class Reply(io.BytesIO):
+    """An answer's body with its headers, as urllib gives it."""
+
+    def __init__(self, text: str, headers: email.message.Message) -> None:
+        super().__init__(text.encode())
+        self.headers = headers
+
+
 class Opener:
     """urllib's, with answers by (method, path); tokens are counted."""
 
@@ -198,9 +206,7 @@ class Opener:
         headers["Date"] = "Tue, 01 Dec 2026 12:00:00 GMT"
         if code != 200:
             raise urllib.error.HTTPError("x", code, "no", headers, io.BytesIO(b""))
-        body = io.BytesIO(text.encode())
-        setattr(body, "headers", headers)  # noqa: B010
-        return body
+        return Reply(text, headers)
 
 
 def client(

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import time
 from datetime import timedelta
+from pathlib import Path
 
 import torch
 import torch.distributed as dist
@@ -53,7 +54,7 @@ def train() -> None:
 def note(step: int, world: int) -> None:
     """One write, so that a killed process leaves whole lines."""
     if os.environ.get("LOCAL_RANK", "0") == "0" and (path := os.environ.get("STEPS_FILE")):
-        with open(path, "a") as stream:  # noqa: PTH123
+        with Path(path).open("a") as stream:
             stream.write(f"{time.time():.3f} {step} {world} {_BORN}\n")
 
 
