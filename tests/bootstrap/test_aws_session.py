@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -9,22 +10,9 @@ from botocore.credentials import Credentials
 from botocore.exceptions import NoCredentialsError
 
 from bootstrap.aws_session import AwsError, Session
-from bootstrap.start.config import NodeConfig
+from tests.bootstrap.support import samples
 
-CONFIG = NodeConfig(
-    site="lab",
-    group="vit",
-    group_name="nightshift-lab.vit",
-    region="us-east-1",
-    suffix="amazonaws.com",
-    bucket="artifacts",
-    data_bucket="data",
-    manifest_key="groups/vit/manifest.json",
-    artifact_key="bootstrap/0.zip",
-    artifact_sha256="0",
-    hook="ready",
-    endpoint="http://127.0.0.1:1",
-)
+CONFIG = replace(samples.CONFIG, endpoint="http://127.0.0.1:1")
 
 
 def test_a_client_is_made_only_with_credentials(monkeypatch: pytest.MonkeyPatch) -> None:

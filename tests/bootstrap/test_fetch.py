@@ -7,7 +7,7 @@ import io
 import json
 import urllib.error
 import zipfile
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from email.message import Message
 from http.client import BadStatusLine, IncompleteRead
@@ -23,7 +23,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bootstrap.start import fetch
-from bootstrap.start.config import NodeConfig
+from tests.bootstrap.support.samples import CONFIG
 
 KEYS = {"AccessKeyId": "AKIDEXAMPLE", "SecretAccessKey": "wJalrXUtnFEMI/K7MDENG", "Token": "a/token=="}
 AT = datetime(2026, 12, 7, 11, 0, 5, tzinfo=UTC)
@@ -38,18 +38,10 @@ def zipped() -> bytes:
 
 DATA = zipped()
 NODE = asdict(
-    NodeConfig(
-        site="lab",
-        group="vit",
-        group_name="nightshift-lab.vit",
-        region="us-east-1",
-        suffix="amazonaws.com",
-        bucket="artifacts",
-        data_bucket="data",
-        manifest_key="groups/vit/manifest.json",
+    replace(
+        CONFIG,
         artifact_key=f"bootstrap/{hashlib.sha256(DATA).hexdigest()}.zip",
         artifact_sha256=hashlib.sha256(DATA).hexdigest(),
-        hook="ready",
         deadline_s=0,
     )
 )

@@ -9,15 +9,15 @@ import sys
 import threading
 import urllib.parse
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
 
 from bootstrap.artifact import Artifact, build
-from bootstrap.start.config import NodeConfig
 from bootstrap.start.user_data import render_user_data
+from tests.bootstrap.support.samples import CONFIG
 
 pytestmark = pytest.mark.node
 KEYS = {"AccessKeyId": "AKID", "SecretAccessKey": "secret", "Token": "token"}
@@ -93,20 +93,8 @@ def tool(folder: Path, name: str, rc: int = 0) -> None:
 
 
 def boot(tmp_path: Path, url: str, artifact: Artifact, systemctl: int = 0) -> tuple[int, str, list[str]]:
-    node = NodeConfig(
-        site="lab",
-        group="vit",
-        group_name="nightshift-lab.vit",
-        region="us-east-1",
-        suffix="amazonaws.com",
-        bucket="artifacts",
-        data_bucket="data",
-        manifest_key="groups/vit/manifest.json",
-        artifact_key=artifact.key,
-        artifact_sha256=artifact.sha256,
-        hook="ready",
-        endpoint=url,
-        deadline_s=1,
+    node = replace(
+        CONFIG, artifact_key=artifact.key, artifact_sha256=artifact.sha256, endpoint=url, deadline_s=1
     )
     tools = tmp_path / "bin"
     tools.mkdir(exist_ok=True)

@@ -106,7 +106,7 @@ def train(rank: int, world: int, port: int, root: Path, log: Path, kill: Kill | 
 
 def launch(world: int, root: Path, logs: Path, kill: Kill | None, apart: bool) -> tuple[int, ...]:
     """Exit codes of the ranks; ones that outlive a killed one and don't end are ended."""
-    port = _free_port()
+    port = free_port()
     children = []
     for rank in range(world):
         child = os.fork()
@@ -116,7 +116,7 @@ def launch(world: int, root: Path, logs: Path, kill: Kill | None, apart: bool) -
             own = root / f"node{rank}" if apart else root
             _leave(partial(train, rank, world, port, own, logs / f"rank{rank}", kill), logs, rank)
         children.append(child)
-    return tuple(_reaped(child) for child in children)
+    return tuple(reaped(child) for child in children)
 
 
 def _leave(act: Callable[[], None], logs: Path, rank: int) -> None:
@@ -132,7 +132,8 @@ def _leave(act: Callable[[], None], logs: Path, rank: int) -> None:
         os._exit(code)
 
 
-def _reaped(child: int) -> int:
+def reaped(child: int) -> int:
+    """Its exit code, -99 when it had to be killed after PATIENCE_S."""
     until = time.monotonic() + PATIENCE_S
     while time.monotonic() < until:
         pid, status = os.waitpid(child, os.WNOHANG)
@@ -144,7 +145,8 @@ def _reaped(child: int) -> int:
     return -99
 
 
-def _free_port() -> int:
+def free_port() -> int:
+    """One of loopback's that nothing listens on."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return probe.getsockname()[1]

@@ -16,7 +16,6 @@ import math
 import os
 import random
 import signal
-import socket
 import sys
 import tempfile
 import time
@@ -29,6 +28,7 @@ import torch._dynamo
 
 from nightshift.training.trainer import loop
 from nightshift.training.trainer.main import main as trainer
+from tests.campaigns.resumes import free_port, reaped
 
 STEPS = 24
 FLAGS = (
@@ -36,7 +36,6 @@ FLAGS = (
     *("--warmup-steps=4", "--lr=3e-3", "--log-every=1", "--no-tensorboard", "--deterministic"),
     *("--save-every-steps=3", "--evaluate-every=1", "--timeout-s=60"),
 )
-PATIENCE_S = 120.0
 CLOSE = 1e-3
 
 
@@ -87,9 +86,7 @@ def ranked(rank: int, world: int, port: int, root: Path, kill: Kill | None) -> N
 def launch(world: int, root: Path, kill: Kill | None) -> tuple[int, ...]:
     """Exit codes of the ranks; ones that outlive a killed one and don't end are ended."""
     root.mkdir(exist_ok=True)
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = free_port()
     children = []
     for rank in range(world):
         child = os.fork()
@@ -97,18 +94,6 @@ def launch(world: int, root: Path, kill: Kill | None) -> tuple[int, ...]:
             ranked(rank, world, port, root, kill)
         children.append(child)
     return tuple(reaped(child) for child in children)
-
-
-def reaped(child: int) -> int:
-    until = time.monotonic() + PATIENCE_S
-    while time.monotonic() < until:
-        pid, status = os.waitpid(child, os.WNOHANG)
-        if pid:
-            return os.waitstatus_to_exitcode(status)
-        time.sleep(0.02)
-    os.kill(child, signal.SIGKILL)
-    os.waitpid(child, 0)
-    return -99
 
 
 def series(worlds: list[int], root: Path, chance: random.Random) -> list[dict[str, Any]]:

@@ -17,6 +17,7 @@ from bootstrap.drain.volumes import Let
 from bootstrap.lifecycle.notice import Inbox, Notice
 from bootstrap.storage.waiting import Clock
 from nightshift.records.drain import DrainRecord
+from tests.bootstrap.support.rooms import End
 
 PLANNED_S = 600.0
 GOOD = Let(True, "fine")
@@ -37,15 +38,6 @@ class Time:
     @property
     def clock(self) -> Clock:
         return Clock(lambda: self.now, self.sleep)
-
-
-@dataclass(frozen=True)
-class End:
-    kind: str = "drained"
-    step: int | None = 7
-    checkpoint: str | None = "step-000007"
-    saved: bool = True
-    reason: str = "asked"
 
 
 @dataclass

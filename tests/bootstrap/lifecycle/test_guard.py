@@ -14,29 +14,15 @@ from hypothesis import strategies as st
 from bootstrap.lifecycle.aws_clock import AwsClock
 from bootstrap.lifecycle.guard import EARLY, LATE, calendar_of, judge
 from bootstrap.lifecycle.standing import UNKNOWN, Standing
-from bootstrap.manifest import BootManifest, BootShift
+from bootstrap.manifest import BootShift
 from nightshift.records.errors import Unreadable
 from nightshift.records.model import OverrideRecord
 from nightshift.records.store import Seen
+from tests.bootstrap.support import samples
 
 NIGHT = BootShift(("mon", "wed", "fri"), "20:00", "07:00")
-MANIFEST = BootManifest(
-    site="lab",
-    group="vit",
-    group_name="nightshift-lab-vit",
-    region="us-east-1",
-    zone="us-east-1a",
-    nodes=2,
-    instance_types=("g6.12xlarge",),
-    efa=False,
-    runtime="cpu",
-    timezone="Europe/Berlin",
-    shifts=(NIGHT,),
-    volumes=(),
-    boot_s=1200,
-    drain_s=600,
-    data_bucket="data",
-    log_group="/nightshift/lab",
+MANIFEST = replace(
+    samples.MANIFEST, nodes=2, timezone="Europe/Berlin", shifts=(NIGHT,), boot_s=1200, drain_s=600
 )
 WEDNESDAY = datetime(2026, 12, 2, 19, 0, tzinfo=UTC)
 """20:00 in Berlin: the shift begins; it ends on Thursday at 06:00 UTC."""

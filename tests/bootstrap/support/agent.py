@@ -7,7 +7,7 @@ import signal
 import time
 from collections.abc import Callable, Generator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -22,50 +22,20 @@ from bootstrap.lifecycle.watch import STATE
 from bootstrap.manifest import BootJob, BootManifest, BootShift
 from bootstrap.start import agent, boot, stay
 from bootstrap.start.agent import Agent
-from bootstrap.start.config import NodeConfig
 from bootstrap.start.edges import NodeEdges
 from bootstrap.start.node import Node
 from nightshift.records.drain import DrainRecord
 from nightshift.records.model import OverrideRecord, ReadinessRecord, RunRecord
+from tests.bootstrap.support import samples
 from tests.bootstrap.support.rooms import FakeRooms
+from tests.bootstrap.support.samples import CONFIG
 
-CONFIG = NodeConfig(
-    site="lab",
-    group="vit",
-    group_name="nightshift-lab-vit",
-    region="us-east-1",
-    suffix="amazonaws.com",
-    bucket="artifacts",
-    data_bucket="data",
-    manifest_key="groups/vit/manifest.json",
-    artifact_key="bootstrap/0.zip",
-    artifact_sha256="0",
-    hook="ready",
-)
 INSTANCE = Instance("i-0abc", "g6.12xlarge", "us-east-1a")
 JOB = BootJob("https://example.org/lab/vit.git", "3f2c1d0", "train.py", (), "release")
 ALWAYS = BootShift(("mon", "tue", "wed", "thu", "fri", "sat", "sun"), "00:00", "00:00")
 NIGHT = BootShift(ALWAYS.days, "20:00", "07:00")
 """NOW, noon, is far outside of it."""
-MANIFEST = BootManifest(
-    site="lab",
-    group="vit",
-    group_name="nightshift-lab-vit",
-    region="us-east-1",
-    zone="us-east-1a",
-    nodes=1,
-    instance_types=("g6.12xlarge",),
-    efa=False,
-    runtime="cpu",
-    timezone="Etc/UTC",
-    shifts=(ALWAYS,),
-    volumes=(),
-    boot_s=60,
-    drain_s=60,
-    data_bucket="data",
-    log_group="/nightshift/lab",
-    job=JOB,
-)
+MANIFEST = replace(samples.MANIFEST, shifts=(ALWAYS,), job=JOB)
 SHORT = (
     (stay, "TURN_S", 0.005),
     (stay, "GUARD_S", 0.02),

@@ -3,24 +3,15 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 
 import pytest
 
 from nightshift.emulator.sandbox.network import Network
 from nightshift.emulator.sandbox.node import Node
+from tests.emulator.sandbox.support.waiting import soon
 
 pytestmark = pytest.mark.node
 UNITS = "/etc/systemd/system"
-
-
-def soon(true: Callable[[], bool], within_s: float = 10) -> bool:
-    deadline = time.monotonic() + within_s
-    while time.monotonic() < deadline:
-        if true():
-            return True
-        time.sleep(0.02)
-    return False
 
 
 def installs(script: str, *lines: str, name: str = "a.service") -> str:

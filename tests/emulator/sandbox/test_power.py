@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -13,6 +13,7 @@ from nightshift.emulator.cloud import Cloud
 from nightshift.emulator.sandbox.network import Network, reason_to_skip
 from nightshift.emulator.sandbox.node import Node
 from nightshift.rehearsal.clients import Clients, clients_of
+from tests.emulator.sandbox.support.waiting import soon
 
 pytestmark = pytest.mark.node
 ROOT = Path(__file__).parents[3]
@@ -21,15 +22,6 @@ STATE = """
 from bootstrap.start.fetch import imds
 print(imds("autoscaling/target-lifecycle-state"))
 """
-
-
-def soon(true: Callable[[], bool], within_s: float = 10) -> bool:
-    deadline = time.monotonic() + within_s
-    while time.monotonic() < deadline:
-        if true():
-            return True
-        time.sleep(0.02)
-    return False
 
 
 @pytest.fixture

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from bootstrap.imds import Instance
@@ -11,6 +12,7 @@ from bootstrap.readiness.commands import Answer, Command, Recorded
 from bootstrap.readiness.situation import Situation
 from nightshift.emulator.sandbox.machines.answers import answers, files
 from nightshift.emulator.sandbox.machines.description import PYTHON, Machine
+from tests.bootstrap.support.samples import MANIFEST
 
 
 def situation(machine: Machine, root: Path) -> Situation:
@@ -41,21 +43,12 @@ def write(machine: Machine, root: Path) -> None:
 
 
 def manifest(machine: Machine) -> BootManifest:
-    return BootManifest(
-        site="lab",
-        group="vit",
-        group_name="nightshift-lab.vit",
-        region="us-east-1",
-        zone="us-east-1a",
+    return replace(
+        MANIFEST,
         nodes=machine.nodes,
         instance_types=(machine.kind,),
         efa=machine.efa,
         runtime=machine.runtime,
-        timezone="Etc/UTC",
-        shifts=(),
-        volumes=(),
         boot_s=900,
         drain_s=600,
-        data_bucket="data",
-        log_group="/nightshift/lab",
     )

@@ -17,28 +17,11 @@ from bootstrap.storage.place import Place, Waits
 from nightshift.emulator.sandbox.devices import GIB, Disk
 from tests.bootstrap.storage.support.fake_aws import FakeAws, Site, available
 from tests.bootstrap.storage.support.machine import SHORT, Machine
+from tests.bootstrap.support.samples import MANIFEST
 
 MEMORY = Path("/dev/shm")
 """Where disks lie: sparse, and untouched by whatever else keeps this machine's disk busy."""
 Filesystem = Literal["xfs", "ext4"]
-MANIFEST = BootManifest(
-    site="lab",
-    group="vit",
-    group_name="nightshift-lab.vit",
-    region="us-east-1",
-    zone="us-east-1a",
-    nodes=1,
-    instance_types=("g6.12xlarge",),
-    efa=False,
-    runtime="cpu",
-    timezone="Etc/UTC",
-    shifts=(),
-    volumes=(),
-    boot_s=60,
-    drain_s=60,
-    data_bucket="data",
-    log_group="/nightshift/lab",
-)
 
 
 def wish(
