@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from nightshift.records.drain import DrainRecord
 from nightshift.records.errors import ChangedMeanwhile, NoBucket, Unreadable
 from nightshift.records.hours import HoursRecord
 from nightshift.records.model import OverrideRecord, ReadinessRecord, RunRecord
+from nightshift.records.notebook import NotebookRecord
 
 READINESS = "readiness.json"
+NOTEBOOK = "notebook.json"
 _ABSENT = {"NoSuchKey", "NoSuchBucket", "404", "NotFound"}
 _CONFLICT = {"PreconditionFailed", "ConditionalRequestConflict", "412", "409"}
+
+Found = TypeVar("Found")
 
 
 def override_key(group: str) -> str:
@@ -34,6 +38,11 @@ def run_key(group: str) -> str:
 def drain_key(userid: str) -> str:
     """Where a node writes how it drained."""
     return f"nodes/{userid}/drain.json"
+
+
+def notebook_key(userid: str) -> str:
+    """Where a node says how its notebooks are reached."""
+    return f"nodes/{userid}/{NOTEBOOK}"
 
 
 def hours_prefix(group: str, month: str) -> str:
@@ -121,16 +130,15 @@ class Records:
 
     def readiness(self, nodes: Collection[str]) -> dict[str, ReadinessRecord | Unreadable]:
         """The verdicts of the named instance ids, those that have one; a damaged one harms no other."""
-        found: dict[str, ReadinessRecord | Unreadable] = {}
-        for key in self._keys("nodes/"):
-            node = _node_of(key)
-            if node is None or node not in nodes or (got := self._get(key)) is None:
-                continue
-            try:
-                found[node] = ReadinessRecord.load(self._where(key), got[0])
-            except Unreadable as error:
-                found[node] = error
-        return found
+        return self._of_nodes(READINESS, nodes, ReadinessRecord.load)
+
+    def write_notebook(self, userid: str, record: NotebookRecord) -> None:
+        """Put how a node's notebooks are reached, under its own id."""
+        self._client.put_object(Bucket=self.bucket, Key=notebook_key(userid), Body=record.dump())
+
+    def notebooks(self, nodes: Collection[str]) -> dict[str, NotebookRecord | Unreadable]:
+        """The notebooks of the named instance ids, those that have any; a damaged record harms no other."""
+        return self._of_nodes(NOTEBOOK, nodes, NotebookRecord.load)
 
     def write_drain(self, userid: str, record: DrainRecord) -> None:
         """Put how a node drained, under its own id."""
@@ -152,6 +160,21 @@ class Records:
                 found[key] = (etag, HoursRecord.load(self._where(key), got[0]))
         self._hours = found
         return tuple(record for _, record in found.values())
+
+    def _of_nodes(
+        self, name: str, nodes: Collection[str], load: Callable[[str, bytes], Found]
+    ) -> dict[str, Found | Unreadable]:
+        """The record of one name that each of these nodes wrote."""
+        found: dict[str, Found | Unreadable] = {}
+        for key in self._keys("nodes/"):
+            node = _node_of(key, name)
+            if node is None or node not in nodes or (got := self._get(key)) is None:
+                continue
+            try:
+                found[node] = load(self._where(key), got[0])
+            except Unreadable as error:
+                found[node] = error
+        return found
 
     def _where(self, key: str) -> str:
         return f"s3://{self.bucket}/{key}"
@@ -195,9 +218,9 @@ def _code(error: Exception) -> str:
     return str(response.get("Error", {}).get("Code", ""))
 
 
-def _node_of(key: str) -> str | None:
-    """`nodes/AROA...:i-0abc/readiness.json` -> `i-0abc`."""
+def _node_of(key: str, name: str) -> str | None:
+    """`nodes/AROA...:i-0abc/readiness.json` -> `i-0abc`, of the objects of one name."""
     parts = key.split("/")
-    if len(parts) != 3 or parts[2] != READINESS or ":" not in parts[1]:
+    if len(parts) != 3 or parts[2] != name or ":" not in parts[1]:
         return None
     return parts[1].rpartition(":")[2]
