@@ -15,6 +15,7 @@ from bootstrap.start.config import NodeConfigError, read_config
 from bootstrap.start.install import GIVEN_UP, UNITS_FOLDER, install
 
 FOLDER = Path(__file__).resolve().parents[1]
+FAILED = 1
 _NODE = "JSON file that user data left"
 
 
@@ -66,12 +67,28 @@ def _install(given: argparse.Namespace) -> int:
         units = Path(os.environ.get("NIGHTSHIFT_UNITS", UNITS_FOLDER))
         install(sys.executable, FOLDER, given.node, units)
     except (NodeConfigError, OSError, subprocess.CalledProcessError) as error:
-        return _failed(error, 1)
+        return _failed(error, FAILED)
     return 0
 
 
 def _start(given: argparse.Namespace) -> int:
-    """boto3 is imported here, not above: `install` needs none and must not fail for it."""
+    """boto3 is imported by what is called here: `install` needs none and must not fail for it."""
+    from bootstrap.lifecycle.aws_clock import since_boot
+    from bootstrap.start.edges import node_edges
+    from bootstrap.start.helpless import helpless
+
+    began = since_boot()
+    try:
+        memory = node_edges().run_dir / "troubled-since"
+    except ValueError as error:
+        return _failed(error, GIVEN_UP)
+    code = _boot(given)
+    if code == FAILED and helpless(memory, began, since_boot()):
+        return _failed(RuntimeError("no start of the agent has come to anything for half an hour"), GIVEN_UP)
+    return code
+
+
+def _boot(given: argparse.Namespace) -> int:
     from bootstrap.aws import AwsError, NodeAws
     from bootstrap.imds import read_instance
     from bootstrap.start.agent import Agent
@@ -86,7 +103,7 @@ def _start(given: argparse.Namespace) -> int:
     except (NodeConfigError, ValueError) as error:
         return _failed(error, GIVEN_UP)
     except (OSError, *AwsError) as error:
-        return _failed(error, 1)
+        return _failed(error, FAILED)
 
 
 def _failed(error: Exception, code: int) -> int:

@@ -9,13 +9,14 @@ from pathlib import Path
 UNIT = "nightshift.service"
 UNITS_FOLDER = Path("/etc/systemd/system")
 GIVEN_UP = 78
-"""Exit code after the launch was given up (EX_CONFIG): starting again would change nothing."""
+"""Exit code when starting again would change nothing (EX_CONFIG); the node turns itself off."""
 
 _TEXT = """[Unit]
 Description=Nightshift node agent
 Wants=network-online.target
 After=network-online.target
 StartLimitIntervalSec=0
+FailureAction=poweroff
 
 [Service]
 Type=exec

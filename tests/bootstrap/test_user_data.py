@@ -139,6 +139,7 @@ def test_the_unit_runs_on_every_boot_and_does_not_repeat_a_launch_given_up() -> 
     (stop_s,) = re.findall(r"TimeoutStopSec=(\d+)", text)
     assert int(stop_s) < 120, "a spot notice leaves two minutes"
     assert int(stop_s) >= STOP_S + 10, "the drain of a stopped unit, and the log's last lines"
+    assert "FailureAction=poweroff" in text, "a node that nobody looks after is not paid for"
     assert "KillMode=mixed" in text, "the agent ends the job itself"
     assert "LimitNOFILE=524288" in text, "what collective.files asks for"
     assert "LimitMEMLOCK=infinity" in text, "what efa.memlock asks for"

@@ -71,6 +71,16 @@ def test_a_node_that_turns_itself_off_ends_its_instance(net: Network, aws: Clien
     assert not node.up
 
 
+def test_a_unit_that_fails_for_good_turns_its_node_off_where_it_says_so(net: Network, aws: Clients) -> None:
+    """As the agent's unit does: a node that nobody looks after must not be billed until its shift ends."""
+    again = "Restart=on-failure\\nRestartSec=1\\nRestartPreventExitStatus=78"
+    unit = f"[Unit]\\nFailureAction=poweroff\\n[Service]\\nExecStart=/bin/sh -c 'exit 78'\\n{again}\\n"
+    begin = f'printf "{unit}" > /etc/systemd/system/a.service && systemctl restart --no-block a.service'
+    node = booted(net, instance(aws), f"#!/bin/sh\nmkdir -p /etc/systemd/system\n{begin}\n".encode())
+    assert soon(lambda: state(aws, node.id) == "terminated")
+    assert "power off: FailureAction of a.service" in node.events
+
+
 def test_a_killed_nodes_instance_runs_on(net: Network, aws: Clients) -> None:
     node = booted(net, instance(aws))
     node.kill()

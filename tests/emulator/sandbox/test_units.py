@@ -29,6 +29,7 @@ def test_the_agents_own_unit_is_understood() -> None:
     assert (AGENT.folder, AGENT.kill_mode, AGENT.stop_s) == ("/opt/a", "mixed", 110)
     assert (AGENT.open_files, AGENT.locked_memory) == (524288, NO_LIMIT)
     assert (AGENT.interval_s, AGENT.wanted_by) == (0, ("multi-user.target",))
+    assert AGENT.failure_action == "poweroff"
 
 
 @pytest.mark.parametrize(

@@ -159,7 +159,10 @@ def main(given: str) -> int:
     def note(text: str) -> None:
         print(text, file=sys.stderr, flush=True)
 
-    manager = Manager(plan["image"], plan["environment"], journal, note)
+    def power_off(why: str) -> None:
+        loop.power_off(why)
+
+    manager = Manager(plan["image"], plan["environment"], journal, note, power_off)
     cloud_init = Service("cloud-final.service", tuple(plan["cloud_init"]), type="oneshot", stop_s=5.0)
     loop = Loop(manager, cloud_init, note)
     print("ready", flush=True)

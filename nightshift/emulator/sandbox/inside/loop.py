@@ -58,9 +58,10 @@ class Loop:
                 self._manager.boot()
                 self._manager.begin(Running(self._cloud_init))
             elif word == OFF:
-                self._power_off("asked from outside")
+                self.power_off("asked from outside")
 
-    def _power_off(self, why: str) -> None:
+    def power_off(self, why: str) -> None:
+        """Services are stopped, then the node is off."""
         self._note(f"power off: {why}")
         self._off = True
         self._manager.stop_all()
@@ -92,7 +93,7 @@ class Loop:
             return {"settled": all(self._manager.settled(name) for name in question["settled"])}
         words = question["words"]
         if words[:1] == [OFF]:
-            self._power_off("asked by a program of the node")
+            self.power_off("asked by a program of the node")
             return {"rc": 0, "out": "", "err": ""}
         rc, out, err = self._manager.asked(words)
         return {"rc": rc, "out": out, "err": err}

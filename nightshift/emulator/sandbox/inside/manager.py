@@ -22,6 +22,7 @@ class Manager:
     """Units below UNITS. `image`: units that the image has and that run nothing here, with their ActiveState.
 
     `environment`: what every service gets (systemd's DefaultEnvironment). `note` hears each event.
+    `power_off` is called with the reason when a unit asks for it by FailureAction.
     """
 
     def __init__(
@@ -30,8 +31,9 @@ class Manager:
         environment: Mapping[str, str],
         journal: int,
         note: Callable[[str], None],
+        power_off: Callable[[str], None],
     ) -> None:
-        self._image = dict(image)
+        self._image, self._power_off = dict(image), power_off
         self._environment, self._journal, self._note = dict(environment), journal, note
         self._running: dict[str, Running] = {}
 
@@ -66,6 +68,7 @@ class Manager:
         if running.limited():
             running.state, running.again_at = "failed", None
             self._note(f"{name}: started too often")
+            self._failed(running)
             return
         log = os.open(f"{name}.log", os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644, dir_fd=self._journal)
         try:
@@ -80,9 +83,15 @@ class Manager:
             if running.pid == pid:
                 state = running.ended(how)
                 self._note(f"{running.service.name}: {how.words}, {state}")
+                if state == "failed":
+                    self._failed(running)
                 if running.start_after:
                     running.start_after = False
                     self._start(running)
+
+    def _failed(self, running: Running) -> None:
+        if running.service.failure_action == "poweroff":
+            self._power_off(f"FailureAction of {running.service.name}")
 
     def due(self) -> float | None:
         """Seconds until something is to be done, None when nothing is."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 SECTIONS = {
     "Unit": {"Description", "Documentation", "Wants", "Requires", "After", "Before", "StartLimitIntervalSec",
-             "StartLimitBurst"},
+             "StartLimitBurst", "FailureAction"},
     "Service": {"Type", "WorkingDirectory", "Environment", "ExecStart", "Restart", "RestartSec", "KillMode",
                 "RestartPreventExitStatus", "TimeoutStopSec", "Delegate", "LimitNOFILE", "LimitMEMLOCK",
                 "TasksMax", "OOMPolicy"},
@@ -19,6 +19,7 @@ SECTIONS = {
 CLEAN_SIGNALS = {signal.SIGHUP, signal.SIGINT, signal.SIGTERM, signal.SIGPIPE}
 UNITS_S = {"": 1.0, "s": 1.0, "sec": 1.0, "ms": 0.001, "min": 60.0, "m": 60.0, "h": 3600.0}
 NO_LIMIT = -1
+ACTIONS = ("none", "poweroff")
 _SPAN = re.compile(r"([\d.]+)\s*([a-z]*)")
 
 
@@ -44,6 +45,7 @@ class Service:
     locked_memory: int | None = None
     burst: int = 5
     interval_s: float = 10.0
+    failure_action: str = "none"
     wanted_by: tuple[str, ...] = ()
 
     def starts_again(self, ended: Ended) -> bool:
@@ -122,6 +124,9 @@ def service(name: str, text: str) -> Service:
     commands = said.get("Service.ExecStart", [])
     if len(commands) != 1:
         raise UnitError(f"{name}: one ExecStart= is needed, there are {len(commands)}")
+    action = last("Unit.FailureAction", "none")
+    if action not in ACTIONS:
+        raise UnitError(f"{name}: FailureAction={action} isn't understood here")
     words = [word for line in said.get("Service.Environment", []) for word in shlex.split(line)]
     files, memory = last("Service.LimitNOFILE", ""), last("Service.LimitMEMLOCK", "")
     return Service(
@@ -139,5 +144,6 @@ def service(name: str, text: str) -> Service:
         locked_memory=limit(memory) if memory else None,
         burst=int(last("Unit.StartLimitBurst", "5")),
         interval_s=seconds(last("Unit.StartLimitIntervalSec", "10s")),
+        failure_action=action,
         wanted_by=tuple(word for line in said.get("Install.WantedBy", []) for word in line.split()),
     )
