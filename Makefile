@@ -57,6 +57,7 @@ lock: setup  ## pin the newest versions that pyproject.toml allows
 
 bench: setup  ## every benchmark, JSON on stdout
 	@for file in benchmarks/*.py; do name=$$(basename $$file .py); echo "== $$name" >&2; $(BIN)/python -m benchmarks.$$name; done
+	@$(BIN)/python -m benchmarks.training
 
 clean:  ## remove what was made here; caches outside the clone stay
 	rm -rf $(VENV) .build .pytest_cache .ruff_cache .hypothesis *.egg-info
