@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from nightshift.plan import zones
 from nightshift.plan.errors import PlanError
+from nightshift.plan.people import NOTEBOOK_USER, uid_of
 from nightshift.plan.shifts import compile_actions
 from nightshift.settings.group import Group, Job
 from nightshift.settings.problem import Problem, Step
@@ -66,6 +67,7 @@ def findings(scope: Scope) -> Iterator[Problem]:
         yield from _people(path, group)
         if group.job:
             yield from _job((*path, "job"), group, group.job, scope)
+    yield from _numbers(scope)
 
 
 def _days(path: tuple[Step, ...], group: Group) -> Iterator[Problem]:
@@ -118,6 +120,23 @@ def _people(path: tuple[Step, ...], group: Group) -> Iterator[Problem]:
             yield Problem(
                 (*path, "users", index), f'given "{user}", which images bring along; take another name'
             )
+
+
+def _numbers(scope: Scope) -> Iterator[Problem]:
+    """Over all groups: a volume goes from one to another, with files that belong to numbers."""
+    first: dict[int, tuple[str, str]] = {}
+    if any(group.notebook and not group.users for group in scope.groups.values()):
+        first[uid_of(NOTEBOOK_USER)] = (NOTEBOOK_USER, "whose the notebook of a group without users is")
+    for name, group in sorted(scope.groups.items()):
+        for index, user in enumerate(group.users):
+            other, where = first.setdefault(uid_of(user), (user, f"groups.{name}.users[{index}]"))
+            if other != user:
+                yield Problem(
+                    ("groups", name, "users", index),
+                    f'given "{user}", whose number on nodes ({uid_of(user)}, made from the name) is that of '
+                    f'"{other}" ({where}) too, so that each could read the other\'s files; take another name '
+                    "for one of them, such as one with a digit more",
+                )
 
 
 def _job(path: tuple[Step, ...], group: Group, job: Job, scope: Scope) -> Iterator[Problem]:
