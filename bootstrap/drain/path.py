@@ -1,7 +1,7 @@
 """The one way in which a node ends, whatever the notice: it stops the job, then lets go of the volumes.
 
-job -> kill -> unmount -> run record -> drain record -> hook -> detach. Each step has a share of the time
-that is left, and is measured; one that fails or is late is said, and the next is tried all the same.
+job -> kill -> notebooks -> unmount -> run record -> drain record -> hook -> detach. Each step has a share of
+the time that is left, and is measured; one that fails or is late is said, and the next is tried all the same.
 """
 
 from __future__ import annotations
@@ -74,6 +74,20 @@ class VolumeEnds(Protocol):
         """Detach."""
 
 
+class PeopleEnds(Protocol):
+    """Who works on this node beside the job."""
+
+    @property
+    def has_notebooks(self) -> bool:
+        """Whether there are notebooks to end."""
+
+    def leave(self, text: str) -> None:
+        """A word to everyone; notebooks are asked to end. Returns at once."""
+
+    def end(self, limit_s: float) -> Let:
+        """Until no process of a notebook is left."""
+
+
 @dataclass(frozen=True)
 class Parts:
     """What a drain works with. `saved` is the last checkpoint known, asked once the job has ended;
@@ -89,6 +103,7 @@ class Parts:
     node: str
     group: str
     clock: Clock = field(default_factory=Clock)
+    people: PeopleEnds | None = None
 
 
 class Drain:
@@ -107,11 +122,15 @@ class Drain:
 
     def run(self) -> DrainReport:
         """All steps, in order. Never raises for what a step meets."""
-        parts = self._parts
+        parts, people = self._parts, self._parts.people
+        if people is not None:
+            people.leave(f"what runs here ends within {self._budget_s:.0f} s: {self._notice.reason}")
         if parts.job is not None:
             job = parts.job
             self._step("job", lambda: self._end_job(job))
             self._step("kill", lambda: self._kill(job))
+        if people is not None and people.has_notebooks:
+            self._step("notebooks", lambda: self._end_notebooks(people))
         self._step("unmount", lambda: parts.volumes.unmount(self._shares().unmount_s))
         saved = self._saved
         if saved is not None:
@@ -169,6 +188,12 @@ class Drain:
         left = bounded("end the job's processes", job.kill, max(self._shares().kill_s, KILL_LEAST_S))
         pids = ", ".join(map(str, left))
         return Let(not left, f"the kernel holds {pids}" if left else "nothing of the job runs")
+
+    def _end_notebooks(self, people: PeopleEnds) -> Let:
+        """They were asked at the beginning, so that they end while the job does."""
+        since = self._clock.now() - self._began
+        limit_s = max(self._shares().kill_s - since, KILL_LEAST_S)
+        return bounded("end the notebooks", lambda: people.end(limit_s), limit_s + KILL_LEAST_S)
 
     def _put(self, what: str, act: Callable[[], None]) -> Let:
         bounded(what, act, self._shares().tell_s)

@@ -102,8 +102,6 @@ class Agent:
         """Raises Interrupted before the node is in service."""
         node = self._node
         node.inbox.check()
-        if manifest.notebook or manifest.users:
-            node.say("notebook and users are declared; this release acts on neither")
         standing = Standing(manifest, self._records, self._clock, node.say)
         with Heartbeats(node.aws.beat, node.config.hook, float(manifest.boot_s), node.say):
             need = needed(node, manifest, standing, self._records)
@@ -224,4 +222,5 @@ class Agent:
             node=node.instance.id,
             group=node.config.group,
             clock=node.clock,
+            people=rooms.people,
         )

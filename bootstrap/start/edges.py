@@ -36,6 +36,7 @@ EDGES = (
     Edge("NIGHTSHIFT_CGROUP", "", "cgroup that jobs are started below; empty: the agent's own"),
     Edge("NIGHTSHIFT_RUNTIME_PYTHON", "", "an interpreter to take as the runtime; empty: the preset's"),
     Edge("NIGHTSHIFT_RUNTIME_SCRATCH", "", "where runtimes are built; empty: below the root's folder"),
+    Edge("NIGHTSHIFT_ACCOUNTS", "/", "the root whose /etc has the logins of people, and /home"),
     Edge("NIGHTSHIFT_POLL_S", "5", "seconds between looks at the metadata service"),
 )
 
@@ -53,6 +54,7 @@ class NodeEdges:
     cgroup: Path | None = None
     runtime_python: Path | None = None
     runtime_scratch: Path | None = None
+    accounts: Path = Path("/")
     poll_s: float = 5.0
 
     @property
@@ -84,6 +86,7 @@ def node_edges(environment: Mapping[str, str] = os.environ) -> NodeEdges:
         cgroup=_path(given["NIGHTSHIFT_CGROUP"]),
         runtime_python=_path(given["NIGHTSHIFT_RUNTIME_PYTHON"]),
         runtime_scratch=_path(given["NIGHTSHIFT_RUNTIME_SCRATCH"]),
+        accounts=Path(given["NIGHTSHIFT_ACCOUNTS"]),
         poll_s=_seconds(given["NIGHTSHIFT_POLL_S"]),
     )
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from bootstrap.drain.path import Ending, Job, VolumeEnds
+from bootstrap.drain.path import Ending, Job, PeopleEnds, VolumeEnds
 from bootstrap.drain.report import Saved
 from bootstrap.readiness.verdict import Finding
 
@@ -38,15 +38,35 @@ class NamedCheck:
     run: Callable[[], Finding]
 
 
+class People(PeopleEnds, Protocol):
+    """Who works on this node. `look` and `keep` are called again and again, each on one thread."""
+
+    def begin(self, python: Path) -> None:
+        """From now on `look` starts notebooks."""
+
+    def look(self) -> None:
+        """See to the notebooks."""
+
+    def keep(self) -> None:
+        """Tell operators how notebooks are reached. Raises one of AwsError."""
+
+    def tell(self, text: str) -> None:
+        """A word to everyone at a terminal; returns at once."""
+
+
 class Rooms(Protocol):
     """One node's rooms for one manifest."""
+
+    @property
+    def people(self) -> People:
+        """Who works on this node."""
 
     @property
     def volumes(self) -> VolumeEnds:
         """The group's volumes on this node."""
 
     def end_left_over(self) -> None:
-        """Kill what an earlier agent left of a job."""
+        """Kill what an earlier agent left of a job, or of notebooks."""
 
     def prepare(self, heartbeat: Heartbeat) -> Path:
         """Hold packages, see to the runtime; its interpreter. Raises NotReady."""

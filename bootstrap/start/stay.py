@@ -15,12 +15,15 @@ from bootstrap.lifecycle.notice import Kind, Notice
 from bootstrap.lifecycle.run_record import RunKeeper
 from bootstrap.lifecycle.standing import Standing
 from bootstrap.manifest import BootManifest
+from bootstrap.people.word import Reminder
 from bootstrap.start.node import Node
 from bootstrap.start.rooms import NotReady, Rooms, Training
 from nightshift.records.errors import RecordsError
 
 TURN_S = 0.2
 GUARD_S, RUN_S, HOURS_S, MARK_S = 60.0, 30.0, 300.0, 60.0
+LOOK_S, KEEP_S = 1.0, 10.0
+"""Between looks at the notebooks, and at whether their record is still true."""
 LOST = "job-lost"
 AT_RISK_S = 900.0
 """Mean seconds between losses that the job is told after a rebalance recommendation: save more often."""
@@ -42,6 +45,7 @@ class Stay:
         self._node, self._manifest, self._rooms = node, manifest, rooms
         self._standing, self._clock, self._keeper, self._meter = standing, clock, keeper, meter
         self._window = IdleWindow(manifest.idle) if manifest.idle else None
+        self._reminder = Reminder()
         self._ends_at: float | None = None
         self._at_risk = self._idle = False
         self.job: Training | None = None
@@ -53,9 +57,11 @@ class Stay:
             self._count(self._meter)
         if self._node.inbox.cause is None:
             self._begin(python, run_done)
-        with Chores(self._chores(), self._node.say) as chores:
+            self._rooms.people.begin(python)
+        with Chores(self._chores(), self._node.say) as chores, Chores(self._near(), self._node.say) as near:
             while self._node.inbox.cause is None:
                 chores.check()
+                near.check()
                 self._poll()
                 self._node.clock.sleep(TURN_S)
 
@@ -139,7 +145,13 @@ class Stay:
             chores.append(Chore("GPU-hours", HOURS_S, lambda: self._count_now(meter)))
         if self._window is not None:
             chores.append(Chore("idle cards", EVERY_S, self._look_idle))
+        if self._manifest.notebook:
+            chores.append(Chore("the notebooks' record", KEEP_S, self._rooms.people.keep))
         return chores
+
+    def _near(self) -> list[Chore]:
+        """What asks nothing of AWS, so that no outage delays it."""
+        return [Chore("notebooks", LOOK_S, self._rooms.people.look)] if self._manifest.notebook else []
 
     def _guard(self) -> None:
         word = self._standing.decided()
@@ -151,6 +163,8 @@ class Stay:
             self._ends_at = ends_at
             self._node.say(word.says)
             self._tell_shift()
+        if (minutes := self._reminder.due(word.ends_at, self._clock.now())) is not None:
+            self._rooms.people.tell(f"{word.says}; all that runs here ends in {minutes} min, save your work")
 
     def _keep(self) -> None:
         if self._keeper is not None and self.job is not None and self.ended is None:

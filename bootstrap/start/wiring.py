@@ -33,6 +33,7 @@ from bootstrap.runtime.where import runtimes_folder
 from bootstrap.start.attentive import Attentive
 from bootstrap.start.edges import NodeEdges
 from bootstrap.start.node import Node
+from bootstrap.start.people import USERS, NodePeople
 from bootstrap.start.rooms import Heartbeat, NamedCheck, NotReady
 from bootstrap.storage.attach import attach_all
 from bootstrap.storage.commands import run
@@ -50,13 +51,16 @@ class NodeRooms:
         self._node, self._manifest = node, manifest
         self._logs: list[JobLog | LogGroup] = []
         self.volumes = Volumes(manifest.volumes, node.aws, self._place(lambda _says: None))
+        self.people = NodePeople(node, manifest)
 
     def end_left_over(self) -> None:
-        """Kill what an earlier agent left of a job."""
+        """Kill what an earlier agent left of a job, or of notebooks."""
         edges = self._node.edges
         left = cages(edges.cgroup, edges.job).whole.kill(LEFT_OVER_S)
         if left:
             self._node.say(f"processes of an earlier job can't be ended: {', '.join(map(str, left))}")
+        if self.people.has_notebooks and (left := self.people.end_left_over(LEFT_OVER_S)):
+            self._node.say(f"processes of earlier notebooks can't be ended: {', '.join(map(str, left))}")
 
     def prepare(self, heartbeat: Heartbeat) -> Path:
         """Hold packages, see to the runtime; its interpreter. Raises NotReady."""
@@ -84,7 +88,7 @@ class NodeRooms:
             raise NotReady(Finding("runtime.stands", False, "a folder for it", str(error), "")) from error
 
     def checks(self, python: Path, heartbeat: Heartbeat) -> Sequence[NamedCheck]:
-        """Every readiness check in order, volumes among them."""
+        """Every readiness check in order, volumes among them; logins last, since homes lie on volumes."""
         manifest, instance = self._manifest, self._node.instance
 
         def situate(manifest: BootManifest, instance: Instance) -> Situation:
@@ -95,10 +99,11 @@ class NodeRooms:
             return attach_all(manifest, self._node.aws, self._place(heartbeat)).finding()
 
         found = checks_for(situate, storage)
-        return [
+        named = [
             NamedCheck(name, lambda check=check: check(manifest, instance))
             for name, check in zip(NAMES, found, strict=False)
         ]
+        return [*named, *([NamedCheck(USERS, self.people.check)] if manifest.users else [])]
 
     def begin(self, python: Path) -> RunningJob:
         """Start the job. Raises NotReady when it can't be started as it is declared."""
@@ -133,6 +138,7 @@ class NodeRooms:
         """Send on what the job's log still holds, for a few seconds at most."""
         for each in self._logs:
             each.close()
+        self.people.close()
 
     def _place(self, heartbeat: Heartbeat) -> Place:
         node = self._node

@@ -46,6 +46,35 @@ class FakeJob:
 
 
 @dataclass
+class FakePeople:
+    """Notes what they are told, and each look at the notebooks."""
+
+    did: list[str]
+    has_notebooks: bool = False
+    words: list[str] = field(default_factory=list)
+    looks: list[str] = field(default_factory=list)
+
+    def begin(self, python: Path) -> None:
+        self.looks.append("begin")
+
+    def look(self) -> None:
+        self.looks.append("look")
+
+    def keep(self) -> None:
+        self.looks.append("keep")
+
+    def tell(self, text: str) -> None:
+        self.words.append(text)
+
+    def leave(self, text: str) -> None:
+        self.words.append(text)
+
+    def end(self, limit_s: float) -> Let:
+        self.did.append("notebooks")
+        return Let(True, "ended")
+
+
+@dataclass
 class FakeRooms:
     """Rooms that note what is done with them. `during` is called where it is named: prepare, check, begin."""
 
@@ -55,6 +84,9 @@ class FakeRooms:
     during: dict[str, Callable[[], None]] = field(default_factory=dict)
     percent: int | None = 90
     cards: float = 4
+
+    def __post_init__(self) -> None:
+        self.people = FakePeople(self.did)
 
     @property
     def volumes(self) -> FakeRooms:
