@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -33,14 +33,34 @@ def _say(line: str) -> None:
     print(line, file=sys.stderr, flush=True)
 
 
+def _put(line: str) -> None:
+    print(line, flush=True)
+
+
+def _become(words: Sequence[str], env: Mapping[str, str]) -> None:
+    """This process goes on as another program. Python ignores SIGPIPE, and a program would inherit that."""
+    import signal
+
+    sys.stdout.flush()
+    sys.stderr.flush()
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    os.execve(words[0], list(words), dict(env))
+
+
 @dataclass(frozen=True)
 class Context:
-    """The current folder, the environment, a person to ask; tests give their own."""
+    """The current folder, the environment, a person to ask; tests give their own.
+
+    `say` is for progress, `put` for what is asked for and can't wait for the verb's end; `become` doesn't
+    return outside of tests.
+    """
 
     cwd: Path = field(default_factory=Path.cwd)
     env: Mapping[str, str] = field(default_factory=lambda: os.environ)
     ask: Callable[[str], bool] = _ask
     say: Callable[[str], None] = _say
+    put: Callable[[str], None] = _put
+    become: Callable[[Sequence[str], Mapping[str, str]], None] = _become
 
     def now(self) -> datetime:
         """The present instant, UTC, whole seconds."""

@@ -69,6 +69,21 @@ def from_aws(error: BaseException) -> CliError | None:
     return AwsError(*_unasked({kind.__name__ for kind in type(error).__mro__}, str(error)))
 
 
+def passing(error: BaseException) -> str | None:
+    """In words why a call is worth repeating, or None when repeating it won't help."""
+    if type(error).__module__.partition(".")[0] not in _OURS:
+        return None
+    response = getattr(error, "response", None)
+    if not isinstance(response, dict):
+        kinds = {kind.__name__ for kind in type(error).__mro__}
+        return "AWS can't be reached" if kinds & _NETWORK else None
+    code = str(response.get("Error", {}).get("Code", ""))
+    if code in _THROTTLED:
+        return "AWS asks for fewer calls"
+    status = response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
+    return "AWS has trouble of its own" if int(status) >= 500 else None
+
+
 def _call(error: BaseException) -> str:
     return str(getattr(error, "operation_name", "the call"))
 

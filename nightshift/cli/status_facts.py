@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -20,15 +21,18 @@ if TYPE_CHECKING:
 
 _ACTIVITIES = 30
 _WORKERS = 12
+TAG_REASON = "nightshift:reason"
+_IDLE = re.compile(r"all cards under \d+ % for [0-9.e+]+ minutes")
 
 
 @dataclass(frozen=True)
 class Machine:
-    """An EC2 instance behind a node."""
+    """An EC2 instance behind a node. `idle`: what it says of its idle cards; empty when they work."""
 
     state: str
     launched: datetime
     buying: str
+    idle: str = ""
 
 
 @dataclass(frozen=True)
@@ -163,12 +167,21 @@ def read_machines(ec2: Any, site: str) -> dict[str, Machine]:
     pages = ec2.get_paginator("describe_instances").paginate(Filters=wanted)
     return {
         raw["InstanceId"]: Machine(
-            raw["State"]["Name"], raw["LaunchTime"], raw.get("InstanceLifecycle", "on-demand")
+            raw["State"]["Name"],
+            raw["LaunchTime"],
+            raw.get("InstanceLifecycle", "on-demand"),
+            idle_of({tag["Key"]: tag["Value"] for tag in raw.get("Tags", ())}),
         )
         for page in pages
         for reservation in page["Reservations"]
         for raw in reservation["Instances"]
     }
+
+
+def idle_of(tags: Mapping[str, str]) -> str:
+    """The idle verdict that a node wrote on itself as its reason; it writes another one once cards work."""
+    reason = tags.get(TAG_REASON, "")
+    return reason if _IDLE.fullmatch(reason) else ""
 
 
 def read_failed(scaling: Any, asg: str) -> FailedLaunch | None:

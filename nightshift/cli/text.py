@@ -10,6 +10,7 @@ from typing import TextIO
 WIDTH = 80
 _VERDICT = re.compile(r"^(\s*)(ok|warn|fail|problem|warning|error)\b")
 _HEADING = re.compile(r"^[A-Z][A-Z -]+$|^[A-Z]{2,}(?: {2,}[A-Z-]+)+$")
+_WORD = re.compile(r'(?:"[^"]*"|\S)+')
 _COLOURS = {"ok": 32, "warn": 33, "warning": 33, "fail": 31, "problem": 31, "error": 31}
 
 
@@ -56,6 +57,19 @@ def _tail(opening: str, last: str, start: int) -> list[str]:
         return [opening.rstrip(), *wrap(last, 4, "    ")]
     pieces = textwrap.wrap(last, room, break_on_hyphens=False)
     return [opening + pieces[0], *[" " * start + piece for piece in pieces[1:]]]
+
+
+def command_lines(command: str, indent: int = 0) -> list[str]:
+    """A command to copy, on as many lines as it needs; words in double quotes stay whole."""
+    lines, margin = [], " " * indent
+    line = ""
+    for word in _WORD.findall(command):
+        if line.strip() and len(line) + len(word) + 3 > WIDTH:
+            lines.append(f"{line} \\")
+            line = f"{margin}  {word}"
+        else:
+            line = f"{line} {word}" if line.strip() else f"{margin}{word}"
+    return [*lines, line]
 
 
 def usd(amount: float) -> str:

@@ -35,6 +35,7 @@ class Candidate:
     size_gib: int
     zone: str
     node: str | None
+    pooled: bool = False
 
     def label(self) -> str:
         """How people tell it from its likes."""
@@ -93,6 +94,7 @@ def _candidate(item: Mapping[str, Any]) -> Candidate:
         int(item["Size"]),
         str(item["AvailabilityZone"]),
         holders[0] if holders else None,
+        names.TAG_INDEX in tags,
     )
 
 
@@ -126,6 +128,7 @@ def snapshot_of(ec2: Any, stack: Stack, volume: str, chosen: Candidate) -> str:
         stack.name, f"retired-{volume}", stack.site.owner, f"nightshift-{stack.name}-{volume}"
     )
     tags |= {names.TAG_VOLUME: volume, RETIRED: chosen.id}
+    tags |= {names.TAG_INDEX: str(chosen.index)} if chosen.pooled else {}
     pairs = [{"Key": key, "Value": value} for key, value in tags.items()]
     answer = ec2.create_snapshot(
         VolumeId=chosen.id,

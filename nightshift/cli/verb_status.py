@@ -193,4 +193,5 @@ def _node_data(facts: StatusFacts, node: LiveNode) -> dict[str, object]:
         "buying": machine.buying if machine else None,
         "ready": verdict.ready if verdict else None,
         "failed": verdict.failed if verdict else None,
+        "idle": machine.idle or None if machine else None,
     }

@@ -78,6 +78,9 @@ def _nodes(facts: StatusFacts, live: LiveGroup) -> list[Verdict]:
             found.append(
                 Verdict("problem", f"{live.name}: node {node.id} isn't ready: {ready.failed}: {ready.says}")
             )
+        elif machine.idle:
+            way = f"`nightshift sleep {live.name}` ends it"
+            found.append(Verdict("warning", f"{live.name}: node {node.id} is idle: {machine.idle}; {way}"))
     return found
 
 

@@ -10,7 +10,8 @@ from nightshift.plan.instants import UTC, WEEKDAYS, first_instant, zone_of
 
 _CLOCK = re.compile(r"([01]?\d|2[0-3]):([0-5]\d)")
 _SPAN = re.compile(r"(?:(\d{1,3})d)?(?:(\d{1,4})h)?(?:(\d{1,5})m)?")
-_EXPECTED = 'expected such as "18:00", "mon 09:00", "2026-12-07 09:00" or "2026-12-07T01:00Z"'
+_DATES = '"2026-12-07 09:00" or "2026-12-07T01:00Z"'
+_EXPECTED = f'expected such as "18:00", "mon 09:00", {_DATES}'
 _LONGEST = timedelta(days=366)
 
 
@@ -28,16 +29,32 @@ def parse_until(text: str, now: datetime, zone: str) -> datetime:
 
 def parse_span(text: str) -> timedelta:
     """`3h`, `45m`, `1d12h`. Raises UsageError."""
-    hit = _SPAN.fullmatch(text.strip().lower())
-    days, hours, minutes = (int(part or 0) for part in hit.groups()) if hit else (0, 0, 0)
-    span = timedelta(days=days, hours=hours, minutes=minutes)
-    if not timedelta() < span <= _LONGEST:
+    span = _span(text)
+    if span is None or span > _LONGEST:
         raise UsageError(f'--for: given {text!r}, expected such as "3h", "45m" or "1d12h"')
     return span
 
 
-def _clock(text: str, now: datetime, zone: str) -> datetime | None:
-    """`18:00` or `mon 09:00`: the next one."""
+def _span(text: str) -> timedelta | None:
+    """More than nothing, or None."""
+    hit = _SPAN.fullmatch(text.strip().lower())
+    days, hours, minutes = (int(part or 0) for part in hit.groups()) if hit else (0, 0, 0)
+    return timedelta(days=days, hours=hours, minutes=minutes) or None
+
+
+def parse_past(option: str, text: str, now: datetime, zone: str) -> datetime:
+    """A span before now (`2h`), a clock time or weekday (its last one), or a date. Raises UsageError."""
+    span = _span(text)
+    at = now - span if span is not None else _clock(text, now, zone, back=True) or _date(text, zone)
+    if at is None:
+        raise UsageError(f'{option}: given {text!r}, expected such as "2h", "07:00", "mon 09:00", {_DATES}')
+    if at > now:
+        raise UsageError(f"{option}: {text!r} is {at:%Y-%m-%d %H:%M} UTC, which is still to come")
+    return at
+
+
+def _clock(text: str, now: datetime, zone: str, *, back: bool = False) -> datetime | None:
+    """`18:00` or `mon 09:00`: the next one, or the last one."""
     words = text.strip().lower().split()
     hit = _CLOCK.fullmatch(words[-1]) if words else None
     if hit is None or len(words) > 2:
@@ -47,10 +64,10 @@ def _clock(text: str, now: datetime, zone: str) -> datetime | None:
         return None
     midnight = now.astimezone(zone_of(zone)).replace(tzinfo=None, hour=0, minute=0, second=0, fold=0)
     wanted = timedelta(hours=int(hit[1]), minutes=int(hit[2]))
-    for ahead in range(9):
-        day = midnight + timedelta(days=ahead)
+    for distance in range(9):
+        day = midnight + timedelta(days=-distance if back else distance)
         instant, _ = first_instant(day + wanted, zone_of(zone))
-        if (not days or day.weekday() in days) and instant > now:
+        if (not days or day.weekday() in days) and (instant <= now if back else instant > now):
             return instant
     return None
 

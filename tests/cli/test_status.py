@@ -6,12 +6,16 @@ import json
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from bootstrap.manifest import BootIdle
+from bootstrap.start.stay import Stay
+
 from nightshift.cli.live import LiveAction, LiveGroup, LiveNode
-from nightshift.cli.status_facts import Disk, FailedLaunch, Machine, Spoken, StatusFacts, read_failed
+from nightshift.cli.status_facts import Disk, FailedLaunch, Machine, Spoken, StatusFacts, idle_of, read_failed
 from nightshift.cli.verb_status import answer, state_of
 from nightshift.plan.names import bucket_name
 from nightshift.plan.shifts import compile_actions
@@ -125,6 +129,45 @@ def test_an_unready_node_names_its_failed_check(project: Any, facts: StatusFacts
     spoken = replace(facts.spoken, readiness={"i-0abc0000000000001": verdict})
     code, told = _verdicts(project, replace(facts, spoken=spoken))
     assert (code, "isn't ready: driver: no /dev/nvidia0" in told) == (1, True)
+
+
+IDLE = "all cards under 30 % for 45 minutes"
+
+
+def test_an_idle_node_is_a_warning_with_the_way_to_end_it(project: Any, facts: StatusFacts) -> None:
+    machine = Machine("running", NOW - 8 * HOUR, "on-demand", IDLE)
+    code, told = _verdicts(project, replace(facts, machines={"i-0abc0000000000001": machine}))
+    assert (code, told) == (
+        0,
+        f"desk: node i-0abc0000000000001 is idle: {IDLE}; `nightshift sleep desk` ends it",
+    )
+
+
+@pytest.mark.parametrize(
+    ("reason", "idle"),
+    [(IDLE, IDLE), ("all cards under 5 % for 2.5 minutes", "all cards under 5 % for 2.5 minutes")]
+    + [(other, "") for other in ("", "the cards work again", "ready", "all cards under fire")],
+)
+def test_only_an_idle_verdict_counts_as_one(reason: str, idle: str) -> None:
+    assert idle_of({"nightshift:reason": reason}) == idle
+
+
+def test_the_node_says_it_in_the_words_that_are_looked_for() -> None:
+    """The node's own code tags an emulated node; an hour later its cards work again."""
+    tags: list[str] = []
+    percent, now = [3], [0.0]
+    node: Any = SimpleNamespace(
+        clock=SimpleNamespace(now=lambda: now[0]),
+        say=lambda line: None,
+        aws=SimpleNamespace(tag_itself=lambda ready, reason: tags.append(reason)),
+    )
+    rooms: Any = SimpleNamespace(busiest=lambda: percent[0])
+    manifest: Any = SimpleNamespace(idle=BootIdle(30, 0, "warn"))
+    nothing: Any = None
+    stay = Stay(node, manifest, rooms, nothing, nothing, None, None)
+    for now[0], percent[0] in ((0.0, 3), (30.0, 3), (60.0, 90)):
+        stay._look_idle()
+    assert [idle_of({"nightshift:reason": tag}) for tag in tags] == ["all cards under 30 % for 0 minutes", ""]
 
 
 def test_a_group_up_outside_its_shifts_is_a_problem(project: Any, facts: StatusFacts) -> None:

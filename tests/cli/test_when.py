@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nightshift.cli.errors import UsageError
-from nightshift.cli.when import ahead, parse_span, parse_until, who
+from nightshift.cli.when import ahead, parse_past, parse_span, parse_until, who
 
 NOW = datetime(2026, 12, 1, 9, 0, tzinfo=UTC)
 """A Tuesday, 17:00 in Shanghai."""
@@ -94,3 +94,54 @@ def test_a_distance_is_said_in_the_unit_people_use(minutes: int, said: str) -> N
 
 def test_of_an_arn_the_telling_end_is_said() -> None:
     assert who("arn:aws:sts::123456789012:assumed-role/lab/ana") == "assumed-role/lab/ana"
+
+
+@pytest.mark.parametrize(
+    ("text", "at"),
+    [
+        ("2h", "2026-12-01T07:00Z"),
+        ("1d12h", "2026-11-29T21:00Z"),
+        ("17:00", "2026-12-01T09:00Z"),
+        ("17:01", "2026-11-30T09:01Z"),
+        ("mon 20:00", "2026-11-30T12:00Z"),
+        ("tuesday 07:00", "2026-11-30T23:00Z"),
+        ("tue 18:00", "2026-11-24T10:00Z"),
+        ("2026-11-30 20:00", "2026-11-30T12:00Z"),
+        ("2026-11-30T20:00Z", "2026-11-30T20:00Z"),
+    ],
+)
+def test_a_past_time_is_a_span_or_the_last_one_of_its_kind(text: str, at: str) -> None:
+    now = datetime(2026, 12, 1, 9, tzinfo=UTC)
+    assert parse_past("--since", text, now, "Asia/Shanghai") == datetime.fromisoformat(at)
+
+
+@pytest.mark.parametrize("text", ["", "soon", "0h", "2x", "25:00", "2026-13-01", "mon", "-2h", "2030-01-01"])
+def test_a_past_time_that_is_none_is_refused(text: str) -> None:
+    with pytest.raises(UsageError, match="--since"):
+        parse_past("--since", text, datetime(2026, 12, 1, 9, tzinfo=UTC), "Asia/Shanghai")
+
+
+@given(
+    st.text(max_size=20) | st.from_regex(r"(\d{1,4}[dhm]){1,3}|[a-z]{3} \d\d:\d\d", fullmatch=True),
+    st.datetimes(datetime(2020, 1, 1), datetime(2030, 1, 1), timezones=st.just(UTC)),
+    st.sampled_from(["Asia/Shanghai", "Europe/Berlin", "America/St_Johns", "Australia/Lord_Howe"]),
+)
+def test_whatever_is_given_becomes_a_past_time_or_is_refused(text: str, now: datetime, zone: str) -> None:
+    try:
+        at = parse_past("--since", text, now, zone)
+    except UsageError:
+        return
+    assert at <= now
+
+
+@given(
+    st.integers(0, 23),
+    st.integers(0, 59),
+    st.datetimes(datetime(2020, 1, 1), datetime(2030, 1, 1), timezones=st.just(UTC)),
+    st.sampled_from(["Asia/Shanghai", "Europe/Berlin", "America/St_Johns", "Australia/Lord_Howe"]),
+)
+def test_a_clock_time_is_at_most_a_day_and_a_clock_change_back(
+    hour: int, minute: int, now: datetime, zone: str
+) -> None:
+    at = parse_past("--since", f"{hour}:{minute:02}", now, zone)
+    assert timedelta() <= now - at <= timedelta(hours=26)
