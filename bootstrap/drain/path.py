@@ -193,7 +193,7 @@ class Drain:
         """They were asked at the beginning, so that they end while the job does."""
         since = self._clock.now() - self._began
         limit_s = max(self._shares().kill_s - since, KILL_LEAST_S)
-        return bounded("end the notebooks", lambda: people.end(limit_s), limit_s + KILL_LEAST_S)
+        return bounded("end the notebooks", lambda: people.end(limit_s), limit_s + 3 * KILL_LEAST_S)
 
     def _put(self, what: str, act: Callable[[], None]) -> Let:
         bounded(what, act, self._shares().tell_s)

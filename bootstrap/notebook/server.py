@@ -7,6 +7,7 @@ import signal
 import subprocess
 from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,6 +23,7 @@ from nightshift.records.notebook import Notebook
 TOKEN_BYTES = 32
 KILL_S = 5.0
 LOG_BYTES, LOG_FILES = 8 << 20, 3
+OOM_SCORE = "500"
 
 
 @dataclass(frozen=True)
@@ -100,6 +102,7 @@ class Server:
         except OSError as error:
             self._ended(f"can't be started: {error}")
             return
+        _first_to_go(self._process.pid)
         if self._process.stdout is not None:
             self._log.listen(self._process.stdout)
         shared.say(f"notebook of {login.name}: started, port {self._port}")
@@ -130,3 +133,9 @@ class Server:
         if self._cage is not None and (left := self._cage.kill(KILL_S)):
             pids = ", ".join(map(str, left))
             self._shared.say(f"notebook of {self._login.name}: the kernel holds processes {pids}")
+
+
+def _first_to_go(pid: int) -> None:
+    """Where memory runs out the kernel takes a notebook and its kernels before the job (proc(5))."""
+    with suppress(OSError):
+        Path(f"/proc/{pid}/oom_score_adj").write_text(OOM_SCORE, encoding="ascii")

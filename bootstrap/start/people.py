@@ -11,6 +11,7 @@ from bootstrap.notebook.notebooks import Notebooks
 from bootstrap.notebook.server import Server, Shared
 from bootstrap.people.accounts import listed
 from bootstrap.people.logins import Ground, Made, make_logins
+from bootstrap.people.shells import write_profile
 from bootstrap.people.word import tell_soon
 from bootstrap.readiness.verdict import Finding
 from bootstrap.start.edges import NodeEdges
@@ -57,8 +58,14 @@ class NodePeople:
         return Finding(USERS, True, expected, f"{len(made.logins)} of them", "")
 
     def begin(self, python: Path) -> None:
-        """From now on `look` starts notebooks, by the runtime's interpreter."""
+        """From now on `look` starts notebooks by the runtime's interpreter, and people's shells find it."""
         self._python = python
+        if not self._manifest.users:
+            return
+        try:
+            write_profile(python, self._node.edges.accounts)
+        except OSError as error:
+            self._node.say(f"users: their shells won't find the runtime's Python by its name: {error}")
 
     def look(self) -> None:
         """See to the notebooks. One that can't be is said and told to operators; nothing is raised for it."""

@@ -35,8 +35,8 @@ if TYPE_CHECKING:
 
 _TOPIC = 12
 _NOT_YET = (
-    "The node agent has not run on a real AWS account or a GPU yet; notebooks and login users aren't acted "
-    "on. Begin with one small group, and look at `nightshift status`."
+    "The node agent has not run on a real AWS account or a GPU yet. Begin with one small group, and look at "
+    "`nightshift status`."
 )
 
 

@@ -14,6 +14,7 @@ import pytest
 from bootstrap.manifest import BootManifest, BootVolume
 from bootstrap.people.accounts import Login, LoginError
 from bootstrap.people.logins import Ground, Made
+from bootstrap.people.shells import PROFILE
 from bootstrap.readiness.verdict import Finding
 from bootstrap.start import people as module
 from bootstrap.start.agent import DONE
@@ -48,7 +49,9 @@ def _node(tmp_path: Path) -> Generator[Bench]:
 
 
 def people(node: Bench, **changes: Any) -> NodePeople:
-    return NodePeople(node.node, replace(MANIFEST, **changes))
+    """Of a node whose accounts lie beside its /run."""
+    edges = replace(node.node.edges, accounts=node.node.edges.run_dir / "root")
+    return NodePeople(replace(node.node, edges=edges), replace(MANIFEST, **changes))
 
 
 @pytest.fixture(name="makes")
@@ -112,7 +115,7 @@ def test_a_group_without_a_login_is_not_ready_and_says_why(node: Bench) -> None:
 def test_homes_are_where_the_groups_volumes_are(node: Bench) -> None:
     made = people(node, volumes=(BootVolume("corpora", 1, "xfs", "site", True), HOME), users=("ada",))
     assert made._ground.homes == Path("/data/home")
-    assert people(node)._ground.homes == Path("/home")
+    assert people(node)._ground.homes == node.node.edges.run_dir / "root" / "home"
 
 
 def test_notebooks_begin_once_the_node_is_in_service_and_the_job_has_begun(node: Bench) -> None:
@@ -197,6 +200,20 @@ def test_volumes_that_are_gone_leave_each_user_with_the_reason(
     assert record is not None
     assert [(each.user, each.port) for each in record.notebooks] == [("ada", 8888), ("grace", 8889)]
     assert all("nothing mounted" in each.problem for each in record.notebooks)
+
+
+def test_shells_of_people_find_the_runtime_and_one_that_cannot_be_told_is_no_reason_to_go(
+    node: Bench,
+) -> None:
+    people(node, notebook=True).begin(Path("/runtime/bin/python3"))
+    root = node.node.edges.run_dir / "root"
+    assert not root.exists(), "only where people log in"
+    people(node, users=("ada",)).begin(Path("/runtime/bin/python3"))
+    assert "/runtime/bin" in (root / PROFILE).read_text()
+    (root / PROFILE).unlink()
+    (root / PROFILE).mkdir()
+    people(node, users=("ada",)).begin(Path("/runtime/bin/python3"))
+    assert (root / PROFILE).is_dir()
 
 
 def test_before_it_begins_there_is_nothing_to_see_to_keep_or_end(node: Bench) -> None:
