@@ -11,6 +11,7 @@ import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+from urllib.parse import quote
 
 from nightshift.cli.errors import CliError, UsageError
 
@@ -115,7 +116,7 @@ def notebook_of(
 
 def notebook_url(port: int, token: str) -> str:
     """What a browser on this machine opens while the port is forwarded."""
-    return f"http://127.0.0.1:{port}/lab?token={token}"
+    return f"http://127.0.0.1:{port}/lab?token={quote(token, safe='')}"
 
 
 def session(reach: Reach, node: str, document: str | None = None, **parameters: str) -> list[str]:

@@ -30,7 +30,9 @@ def _ask(question: str) -> bool:
 
 
 def _say(line: str) -> None:
-    print(line, file=sys.stderr, flush=True)
+    from nightshift.cli.text import safe
+
+    print(safe(line), file=sys.stderr, flush=True)
 
 
 def _put(line: str) -> None:

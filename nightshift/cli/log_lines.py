@@ -9,6 +9,8 @@ from datetime import UTC, datetime
 from typing import Any
 from zoneinfo import ZoneInfo
 
+from nightshift.cli.text import safe
+
 _CODE = r"(?:0?[0-4]|22|24|3[0-7]|39|4[0-7]|49|9[0-7]|10[0-7]|[34]8;5;\d{1,3}|[34]8;2(?:;\d{1,3}){3})"
 _COLOUR = re.compile(rf"\x1b\[(?:{_CODE}(?:;{_CODE})*)?m")
 """Colours, bold, faint, italic, underline and their ends. Not: hidden, blinking, reversed."""
@@ -17,10 +19,6 @@ _SEQUENCE = re.compile(
     r"|\x1b[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\)"  # OSC, DCS, SOS, PM, APC: titles, links, clipboard
     r"|\x1b[ -/]*[0-~]"
 )
-_UNSAFE = re.compile(
-    "[\x00-\x08\x0a-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]"
-)
-"""Control characters but the tab, and those that turn or break a line's direction."""
 _RESET = "\x1b[0m"
 
 
@@ -56,22 +54,13 @@ def shown(text: str, *, colours: bool) -> str:
     text = next((part for part in reversed(text.rstrip("\r\n").split("\r")) if part), "")
     pieces, last, coloured = [], 0, False
     for hit in _SEQUENCE.finditer(text):
-        pieces.append(_plain(text[last : hit.start()]))
+        pieces.append(safe(text[last : hit.start()]))
         if colours and _COLOUR.fullmatch(hit[0]):
             pieces.append(hit[0])
             coloured = True
         last = hit.end()
-    pieces.append(_plain(text[last:]))
+    pieces.append(safe(text[last:]))
     return "".join(pieces) + (_RESET if coloured else "")
-
-
-def _plain(text: str) -> str:
-    return _UNSAFE.sub(_written, text)
-
-
-def _written(hit: re.Match[str]) -> str:
-    code = ord(hit[0])
-    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"
 
 
 class Printer:
@@ -86,8 +75,8 @@ class Printer:
         for event in events:
             if not self._several and event.node != self._node:
                 self._node = event.node
-                yield f"== {_plain(event.node)}"
+                yield f"== {safe(event.node)}"
             local = event.at.astimezone(self._zone)
-            node = f"{_plain(event.node)} " if self._several else ""
+            node = f"{safe(event.node)} " if self._several else ""
             stamp = f"{local:%Y-%m-%d %H:%M:%S} {local.tzname()}"
             yield f"{stamp} {node}{shown(event.text, colours=self._colours)}".rstrip()

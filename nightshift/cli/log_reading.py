@@ -20,8 +20,9 @@ PACE_S = 0.25
 LATE_MS = 180_000
 """How late a line may come and still be shown: a node waits a minute with a batch and sends the next one
 behind it (bootstrap/launch/log_group.py), so two minutes, and one for the service."""
-TRIES = 6
-_LONGEST_S = 30.0
+TRIES = 3
+"""Of a read that ends; the SDK itself makes several of each."""
+FIRST_WAIT_S, LONGEST_WAIT_S = 1.0, 30.0
 PAGE = 10_000
 
 
@@ -85,7 +86,7 @@ class Reader:
         return found[:count][::-1]
 
     def _call(self, words: dict[str, Any]) -> Any:
-        failures, wait = 0, 1.0
+        failures, wait = 0, FIRST_WAIT_S
         while True:
             self._sleep(max(0.0, self._asked + PACE_S - self._clock()))
             self._asked = self._clock()
@@ -99,7 +100,7 @@ class Reader:
                 if failures == 1:
                     self._say(f"{why}: trying again")
                 self._sleep(wait)
-                wait = min(_LONGEST_S, 2 * wait)
+                wait = min(LONGEST_WAIT_S, 2 * wait)
                 continue
             if failures:
                 self._say("AWS answers again")

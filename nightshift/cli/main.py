@@ -195,30 +195,30 @@ def _failed(error: CliError, as_json: bool) -> int:
 
         print(json.dumps({"error": {"kind": error.kind, "lines": list(error.lines)}}, indent=2))
         return error.code
-    from nightshift.cli.text import wrap
+    from nightshift.cli.text import safe, wrap
 
     first, *others = error.lines
     for line in wrap(f"nightshift: {first}", 4):
-        print(line, file=sys.stderr)
+        print(safe(line), file=sys.stderr)
     for other in others:
         for line in wrap(other, 4, "  "):
-            print(line, file=sys.stderr)
+            print(safe(line), file=sys.stderr)
     return error.code
 
 
 def _print(answer: Answer, as_json: bool, env: Mapping[str, str]) -> int:
+    from nightshift.cli.text import paint, safe, wants_colour
+
     for note in answer.notes:
-        print(note, file=sys.stderr)
+        print(safe(note), file=sys.stderr)
     if as_json:
         import json
 
         print(json.dumps(answer.data, indent=2, sort_keys=True))
         return answer.code
-    from nightshift.cli.text import paint, wants_colour
-
     colour = wants_colour(sys.stdout, env)
     for line in answer.lines:
-        print(paint(line) if colour else line)
+        print(paint(safe(line)) if colour else safe(line))
     sys.stdout.flush()
     return answer.code
 

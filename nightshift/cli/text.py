@@ -10,6 +10,10 @@ from typing import TextIO
 WIDTH = 80
 _VERDICT = re.compile(r"^(\s*)(ok|warn|fail|problem|warning|error)\b")
 _HEADING = re.compile(r"^[A-Z][A-Z -]+$|^[A-Z]{2,}(?: {2,}[A-Z-]+)+$")
+_UNSAFE = re.compile(
+    "[\x00-\x08\x0a-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]"
+)
+"""All but the tab."""
 _WORD = re.compile(r'(?:"[^"]*"|\S)+')
 _COLOURS = {"ok": 32, "warn": 33, "warning": 33, "fail": 31, "problem": 31, "error": 31}
 
@@ -70,6 +74,19 @@ def command_lines(command: str, indent: int = 0) -> list[str]:
         else:
             line = f"{line} {word}" if line.strip() else f"{margin}{word}"
     return [*lines, line]
+
+
+def safe(text: str) -> str:
+    """The text with control characters, and what turns a line's direction, written out: as \\x07, \\u202e.
+
+    Records and AWS's answers hold what a node or its job wrote, and none of it may steer a terminal.
+    """
+    return text if text.isascii() and text.isprintable() else _UNSAFE.sub(_written, text)
+
+
+def _written(hit: re.Match[str]) -> str:
+    code = ord(hit[0])
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"
 
 
 def usd(amount: float) -> str:

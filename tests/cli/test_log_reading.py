@@ -81,7 +81,7 @@ def _said() -> list[str]:
     return []
 
 
-def _reader(logs: _Logs, said: list[str], time: _Time | None = None, tries: int | None = 6) -> Reader:
+def _reader(logs: _Logs, said: list[str], time: _Time | None = None, tries: int | None = 3) -> Reader:
     time = time or _Time()
     return Reader(logs, said.append, tries=tries, sleep=time.sleep, clock=lambda: time.now)
 
@@ -127,11 +127,11 @@ def test_what_passes_is_tried_again_and_said_once(
     logs: _Logs, said: list[str], trouble: Exception, why: str
 ) -> None:
     logs.put(BASE, BASE + 1, BASE + 2)
-    logs.troubles = [trouble, trouble, trouble]
+    logs.troubles = [trouble, trouble]
     time = _Time()
     assert _ids(_reader(logs, said, time).pages(QUERY)) == ["0", "1", "2"]
     assert said == [f"{why}: trying again", "AWS answers again"]
-    assert [round(one) for one in time.slept if one >= 1] == [1, 2, 4]
+    assert [round(one) for one in time.slept if one >= 1] == [1, 2]
 
 
 def test_what_doesnt_pass_is_an_error_at_once(logs: _Logs, said: list[str]) -> None:
@@ -145,7 +145,7 @@ def test_patience_has_an_end_where_nobody_follows(logs: _Logs, said: list[str]) 
     logs.troubles = [LOST] * 9
     with pytest.raises(EndpointConnectionError):
         list(_reader(logs, said).pages(QUERY))
-    assert len(logs.asked) == 6
+    assert len(logs.asked) == 3
 
 
 def test_a_follower_goes_on_after_an_hour_without_a_network(logs: _Logs, said: list[str]) -> None:

@@ -13,7 +13,6 @@ import pytest
 
 from bootstrap.manifest import BootIdle
 from bootstrap.start.stay import Stay
-
 from nightshift.cli.live import LiveAction, LiveGroup, LiveNode
 from nightshift.cli.status_facts import Disk, FailedLaunch, Machine, Spoken, StatusFacts, idle_of, read_failed
 from nightshift.cli.verb_status import answer, state_of
@@ -247,6 +246,18 @@ def test_status_finds_groups_nodes_volumes_and_records_in_aws(
     assert told["groups"][1]["override"]["by"] == "x:user/ana"
     assert told["groups"][1]["run"]["step"] == 7
     assert [one["name"] for one in told["volumes"]] == ["imagenet", "runs"]
+
+
+def test_a_record_steers_no_terminal(
+    deployed: Callable[[str], Any], project: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What a job calls its checkpoint comes here by way of the bucket."""
+    record = RunRecord("vit", 7, "/data/runs/\x1b]0;mine\x07", False, NOW)
+    Records(deployed("s3"), BUCKET).write_run("vit", record)
+    assert project.say("status") == 0
+    told = capsys.readouterr().out
+    assert "/data/runs/\\x1b]0;mine\\x07" in told.replace("\n  ", "")
+    assert "\x1b" not in told
 
 
 class _Scaling:

@@ -7,7 +7,7 @@ import io
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nightshift.cli.text import WIDTH, paint, table, wants_colour, wrap
+from nightshift.cli.text import WIDTH, paint, safe, table, wants_colour, wrap
 
 _word = st.text(st.characters(codec="ascii", categories=["L", "N"]), min_size=1, max_size=20)
 _long = st.lists(_word, max_size=60).map(" ".join)
@@ -28,6 +28,18 @@ def test_no_sentence_is_wider_than_the_page(sentence: str, indent: int) -> None:
     lines = wrap(sentence, indent, "x ")
     assert all(len(line) <= WIDTH for line in lines)
     assert " ".join(lines).split() == ["x", *sentence.split()]
+
+
+@given(st.text())
+def test_what_steers_a_terminal_is_written_out_and_all_else_stays(text: str) -> None:
+    told = safe(text)
+    assert not any(ord(letter) < 32 or 127 <= ord(letter) < 160 for letter in told.replace("\t", ""))
+    assert told == text or len(told) > len(text)
+
+
+def test_a_turned_line_and_a_bell_are_written_out() -> None:
+    assert safe("a\x1b[2J\u202eb\x07") == "a\\x1b[2J\\u202eb\\x07"
+    assert safe("Grün 学习\t1") == "Grün 学习\t1"
 
 
 def test_numbers_stand_at_the_right() -> None:

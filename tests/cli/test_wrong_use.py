@@ -15,11 +15,14 @@ from botocore.exceptions import ClientError, EndpointConnectionError, NoCredenti
 from nightshift.cli.main import VERBS, main
 
 NEEDS = {
+    "connect": ["vit"],
+    "logs": ["vit"],
     "hold": ["vit", "--until", "mon 09:00"],
     "wake": ["vit", "--for", "3h"],
     "sleep": ["vit"],
     "resume": ["vit"],
     "retire": ["runs"],
+    "restore": ["runs"],
     "rehearse": ["--only", "deploy"],
 }
 ONLINE = [verb for verb in VERBS if verb not in {"check", "shifts", "forecast", "rehearse"}]
@@ -36,6 +39,11 @@ FILES = {
     "an alias bomb": b"a: &a [x]\nb: &b [*a,*a]\nconfig: *b\n",
     "duplicate keys": b"config:\n  aws:region: a\n  aws:region: b\n",
 }
+
+
+@pytest.fixture(autouse=True)
+def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("nightshift.cli.log_reading.FIRST_WAIT_S", 0.0)
 
 
 def _say(project: Any, *words: str) -> int:
@@ -85,6 +93,19 @@ def test_wrong_words_end_with_2(
         ["sleep", "vitt"],
         ["resume"],
         ["resume", "vit", "--until", "18:00"],
+        ["connect"],
+        ["connect", "vitt"],
+        ["connect", "vit", "desk"],
+        ["connect", "vit", "--notebook", "--ssh-config"],
+        ["connect", "vit", "--port", "x"],
+        ["connect", "vit", "--as", ""],
+        ["logs"],
+        ["logs", "vit", "--since", ""],
+        ["logs", "vit", "--lines", "many"],
+        ["logs", "vit", "--until", "tomorrow"],
+        ["restore"],
+        ["restore", "runs", "--snapshot", "snap"],
+        ["restore", "runs", "--index", "x"],
         ["shifts", "--weeks", "0"],
         ["shifts", "--weeks", "x"],
         ["shifts", "--until", "1999-01-01"],
