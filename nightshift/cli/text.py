@@ -10,11 +10,8 @@ from typing import TextIO
 WIDTH = 80
 _VERDICT = re.compile(r"^(\s*)(ok|warn|fail|problem|warning|error)\b")
 _HEADING = re.compile(r"^[A-Z][A-Z -]+$|^[A-Z]{2,}(?: {2,}[A-Z-]+)+$")
-_UNSAFE = re.compile(
-    "[\x00-\x08\x0a-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]"
-)
-"""All but the tab."""
-_WORD = re.compile(r'(?:"[^"]*"|\S)+')
+_UNSAFE = "[\x00-\x08\x0a-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]"
+"""All but the tab. Compiled when it is needed: it takes longer than all the others."""
 _COLOURS = {"ok": 32, "warn": 33, "warning": 33, "fail": 31, "problem": 31, "error": 31}
 
 
@@ -67,7 +64,7 @@ def command_lines(command: str, indent: int = 0) -> list[str]:
     """A command to copy, on as many lines as it needs; words in double quotes stay whole."""
     lines, margin = [], " " * indent
     line = ""
-    for word in _WORD.findall(command):
+    for word in re.findall(r'(?:"[^"]*"|\S)+', command):
         if line.strip() and len(line) + len(word) + 3 > WIDTH:
             lines.append(f"{line} \\")
             line = f"{margin}  {word}"
@@ -81,7 +78,7 @@ def safe(text: str) -> str:
 
     Records and AWS's answers hold what a node or its job wrote, and none of it may steer a terminal.
     """
-    return text if text.isascii() and text.isprintable() else _UNSAFE.sub(_written, text)
+    return text if text.isascii() and text.isprintable() else re.sub(_UNSAFE, _written, text)
 
 
 def _written(hit: re.Match[str]) -> str:
