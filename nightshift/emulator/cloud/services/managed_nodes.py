@@ -51,7 +51,7 @@ def _row(instance: Any) -> dict[str, Any]:
         "PlatformVersion": "22.04",
         "ResourceType": "EC2Instance",
         "IPAddress": instance.private_ip,
-        "ComputerName": instance.private_dns,
+        "ComputerName": f"ip-{instance.private_ip.replace('.', '-')}",
     }
 
 
