@@ -1,7 +1,7 @@
 """Compile modes compared: `python -m nightshift.training.trainer.compare [--modes off,default] [FLAGS]`.
 
-Each mode trains the same steps from the same seed in a process of its own; FLAGS are the trainer's. A table
-on stderr, JSON on stdout. Exit 1 when a mode fails.
+Each mode trains the same steps from the same seed in a process of its own, with nothing compiled before;
+FLAGS are the trainer's. A table on stderr, JSON on stdout. Exit 1 when a mode fails.
 """
 
 from __future__ import annotations
@@ -39,14 +39,15 @@ class Row:
 
 def tried(mode: str, flags: Sequence[str], base: Path) -> Row:
     """Train with it."""
-    folder = base / mode / "ck"
+    own = base / mode
+    own.mkdir()
     done = subprocess.run(
         [
             *(sys.executable, "-m", "nightshift.training.trainer", f"--steps={STEPS}", "--evaluate-every=0"),
             *(f"--log-every={RECORDS_EVERY}", "--no-tensorboard", *flags, f"--compile={mode}"),
-            *(f"--folder={folder}", f"--compile-cache={base / 'kernels'}"),
+            *(f"--folder={own / 'ck'}", f"--compile-cache={own / 'kernels'}"),
         ],
-        env={**os.environ, "TMPDIR": str(base)},
+        env={**os.environ, "TMPDIR": str(own)},
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         text=True,
@@ -54,7 +55,7 @@ def tried(mode: str, flags: Sequence[str], base: Path) -> Row:
     )
     if done.returncode:
         return Row(mode, failed=done.stderr.strip().splitlines()[-1] if done.stderr.strip() else "no word")
-    return summed(mode, folder / "records")
+    return summed(mode, own / "ck" / "records")
 
 
 def summed(mode: str, records: Path) -> Row:

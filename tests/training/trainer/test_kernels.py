@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from torch._inductor import config as inductor
 
-from nightshift.training.trainer.compiling import FOLDER, CompileCache, key, named, packed, unpack
+from nightshift.training.trainer.compiling import FOLDER, HEADERS, CompileCache, key, named, packed, unpack
 
 
 @pytest.fixture
@@ -102,8 +103,23 @@ def test_a_second_run_on_the_node_keeps_to_itself(at: CompileCache, monkeypatch:
 
 def test_torch_is_told_where(at: CompileCache, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(FOLDER, "")
-    at.use()
+    with inductor.patch(cpp_cache_precompile_headers=True):
+        at.use()
     assert os.environ[FOLDER] == str(at.place)
+
+
+@pytest.mark.parametrize(("told", "ahead"), [(None, False), ("1", True)])
+def test_headers_are_not_compiled_ahead_unless_asked_for(
+    at: CompileCache, monkeypatch: pytest.MonkeyPatch, told: str | None, ahead: bool
+) -> None:
+    monkeypatch.setenv(FOLDER, "")
+    if told is None:
+        monkeypatch.delenv(HEADERS, raising=False)
+    else:
+        monkeypatch.setenv(HEADERS, told)
+    with inductor.patch(cpp_cache_precompile_headers=True):
+        at.use()
+        assert inductor.cpp_cache_precompile_headers is ahead
 
 
 def test_the_name_tells_versions_and_processors_apart() -> None:
