@@ -168,8 +168,9 @@ def _delete(ec2: Any, volume_id: str) -> None:
 def _told(stack: Stack, volume: str, chosen: Candidate, snapshot: str) -> tuple[str, ...]:
     lines = wrap(f"{chosen.id} is deleted; {snapshot} keeps what was on it, and costs until you delete it", 2)
     if volume in stack.volumes:
-        lines += wrap(f"the file still names {volume}: the next `pulumi up` makes it anew and blank", 2)
-        lines += [f"to have it back as it was, write  from: {snapshot}  under volumes.{volume}"]
+        anew = f"`pulumi refresh -s {stack.name}`, then `pulumi up`"
+        lines += wrap(f"the file still names {volume}: {anew}, makes it anew and blank", 2)
+        lines += [f"to have it back as it was, first write  from: {snapshot}  under volumes.{volume}"]
     else:
         lines += [f"to have it back, write  {volume}: {{ size_gib: {chosen.size_gib}, from: {snapshot} }}"]
     return tuple(lines)

@@ -79,6 +79,11 @@ def test_hold_wake_and_resume_stand_through_up_and_refresh(lab: Lab) -> None:
     assert (status["desired"], status["override"]["state"], len(status["nodes"])) == (1, "up", 1)
     assert lab.changes() == [0, 0, 0]
 
+    (node,) = (one["id"] for one in status["nodes"])
+    assert f"--node {node}" in " ".join(lab.say("connect", "vit")["error"]["lines"])
+    assert lab.say("connect", "vit", "--node", node)["command"][3:5] == ["--target", node]
+    assert lab.say("logs", "vit")["events"] == []
+
     resumed = lab.say("resume", "vit", "--yes")
     assert resumed["code"] == 0, resumed
     assert lab.starts()["up-2000"] == before
