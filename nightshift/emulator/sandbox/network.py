@@ -62,12 +62,14 @@ class Network:
 
     `share`: folders of this machine that every node sees as they are, at the same path, and may write to.
     `cloud`: the emulated AWS's endpoint; nodes reach it at the same address as this process does, and what it
-    says of volumes and power happens to them.
+    says of volumes and power happens to them, unless `follow` is off: then it's only there to be asked.
     """
 
-    def __init__(self, *, share: tuple[Path, ...] = (), cloud: str | None = None) -> None:
+    def __init__(
+        self, *, share: tuple[Path, ...] = (), cloud: str | None = None, follow: bool = True
+    ) -> None:
         self.share = share
-        self._cloud = cloud
+        self._cloud, self._follow = cloud, follow
         self._exit = ExitStack()
         self._nodes: list[Node] = []
         self._made = 0
@@ -101,6 +103,8 @@ class Network:
     def _serve(self, cloud: str, stack: ExitStack) -> None:
         self.gateway = Gateway(self._hub, GATEWAY, cloud)
         stack.callback(self.gateway.close)
+        if not self._follow:
+            return
         self.volumes = Volumes(cloud, self.folder / "volumes", self.find)
         stack.callback(self.volumes.close)
         self.gateway.done = self.volumes.hear

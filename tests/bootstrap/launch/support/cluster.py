@@ -278,7 +278,7 @@ def cluster(root: Path, nodes: int, **given: Any) -> Generator[Cluster]:
     """A cluster with nothing started. Everything is gone after it."""
     with start_cloud(plain=True) as cloud:
         client(cloud).create_bucket(Bucket="data")
-        with Network(share=(root,), cloud=cloud.endpoint) as net:
+        with Network(share=(root,), cloud=cloud.endpoint, follow=False) as net:
             made = Cluster(net, cloud, root, nodes, **given)
             try:
                 yield made
