@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from bootstrap.notebook.command import arguments, config_text, environment
 from bootstrap.notebook.place import lay
 from bootstrap.people.accounts import Login
+from bootstrap.runtime.presets import LOCKS, arches, lock_file, locks, pins
 from nightshift.plan import names
 
 ADA = Login("ada", 30_398, Path("/data/home/ada"))
@@ -76,3 +77,12 @@ def test_the_configuration_is_for_its_user_alone_and_made_anew(tmp_path: Path) -
     assert second.config.read_text() == "two"
     assert list(second.runtime.iterdir()) == []
     assert not (tmp_path / "elsewhere").exists()
+
+
+@pytest.mark.parametrize(
+    ("preset", "arch"), [(preset, arch) for preset in locks() for arch in arches(preset)]
+)
+def test_every_runtime_has_the_jupyter_that_this_configuration_is_for(preset: str, arch: str) -> None:
+    pinned = pins((LOCKS / lock_file(preset, arch)).read_text())
+    majors = {name: pinned[name].partition(".")[0] for name in ("jupyterlab", "jupyter-server", "ipykernel")}
+    assert majors == {"jupyterlab": "4", "jupyter-server": "2", "ipykernel": "7"}

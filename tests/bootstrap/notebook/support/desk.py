@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import subprocess
 import sys
 import time
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -36,26 +37,28 @@ def open_to_people(node: Node) -> None:
             node.run(["chmod", "o+x", str(folder)])
 
 
-def launch(ground: Ground, python: Path = PYTHON, **edges: str) -> Life:
-    """The group launches a node for people; its agent runs."""
+def launch(
+    ground: Ground, python: Path | None = None, arrange: Callable[[Node], object] = lambda _node: None
+) -> Life:
+    """The group launches a node for people, which `arrange` changes; its agent runs."""
     known = {each["InstanceId"] for each in ground.members()}
     ground.resize(1)
     fresh = [each["InstanceId"] for each in ground.members() if each["InstanceId"] not in known]
     node = ground.net.node(fresh[0], zone=ZONE, type=TYPE)
     open_to_people(node)
-    return start(ground, node, python, **edges)
+    arrange(node)
+    return start(ground, node, python)
 
 
-def start(ground: Ground, node: Node, python: Path = PYTHON, **edges: str) -> Life:
+def start(ground: Ground, node: Node, python: Path | None = None) -> Life:
     """Its agent, first or again."""
     log = ground.folder / f"{node.id}-{len(ground.lives)}.log"
     environment = {
         "PYTHONPATH": str(ROOT),
         "PYTHONUNBUFFERED": "1",
-        "NIGHTSHIFT_RUNTIME_PYTHON": str(python),
+        "NIGHTSHIFT_RUNTIME_PYTHON": str(python or PYTHON),
         "NIGHTSHIFT_POLL_S": "1",
         "NO_PROXY": "*",
-        **edges,
     }
     command = [sys.executable, str(HERE / "entry.py"), str(ground.folder / "node.json")]
     with log.open("wb") as out:
@@ -83,14 +86,22 @@ def told(life: Life, user: str) -> Notebook:
     return until(f"the record of {user}'s notebook", found, NOTEBOOK_S, 0.2)
 
 
-def asks(life: Life, notebook: Notebook, token: str | None = None, **more: str) -> dict[str, Any]:
-    """What the notebook answers, asked from inside the node."""
+def answer(node: Node, notebook: Notebook, token: str | None = None, **more: str) -> dict[str, Any]:
+    """What the notebook answers, asked from inside the node. Raises GaveUp."""
     given = json.dumps({"token": notebook.token if token is None else token, **more})
     words = [str(PYTHON), str(HERE / "client.py"), str(notebook.port)]
-    done = life.node.run(words, input=given, timeout=NOTEBOOK_S, check=False)
+    done = node.run(words, input=given, timeout=NOTEBOOK_S, check=False)
     if done.returncode:
-        raise GaveUp(f"{done.stderr[-2000:]}; the agent said: {life.words[-3000:]}")
+        raise GaveUp(done.stderr[-2000:])
     return json.loads(done.stdout)
+
+
+def asks(life: Life, notebook: Notebook, token: str | None = None, **more: str) -> dict[str, Any]:
+    """The same, with the agent's last words where it gives up."""
+    try:
+        return answer(life.node, notebook, token, **more)
+    except GaveUp as error:
+        raise GaveUp(f"{error}; the agent said: {life.words[-3000:]}") from None
 
 
 def opens(life: Life, user: str) -> Notebook:
@@ -106,22 +117,39 @@ def opens(life: Life, user: str) -> Notebook:
     return notebook
 
 
-def processes(life: Life, word: str) -> dict[int, str]:
-    """Ids, as this machine has them, and command lines of the node's processes that have the word in one."""
-    group = life.node.group
+def end(life: Life) -> None:
+    """The group ends the node; it's gone then."""
+    life.ground.resize(0)
+    life.node.imds.target_lifecycle_state = "Terminated"
+    life.end()
+
+
+def processes_of(node: Node) -> dict[int, str]:
+    """Ids, as this machine has them, and command lines of all that runs in a node."""
+    group = node.group
     assert group is not None, "needs control groups of version 2"
     found = {}
     for file in (group / "cgroup.procs", *group.glob("**/cgroup.procs")):
         for pid in file.read_text().split():
-            try:
-                line = (Path("/proc") / pid / "cmdline").read_bytes().replace(b"\0", b" ").decode()
-            except OSError:
-                continue
-            if word in line:
-                found[int(pid)] = line
+            with suppress(OSError):
+                found[int(pid)] = (Path("/proc") / pid / "cmdline").read_text().replace("\0", " ")
     return found
+
+
+def processes(life: Life, word: str) -> dict[int, str]:
+    """Those that have the word in their command line."""
+    return {pid: line for pid, line in processes_of(life.node).items() if word in line}
+
+
+def environments_of(node: Node) -> str:
+    """What all processes of the node have as arguments and environment, together."""
+    found = []
+    for pid, line in processes_of(node).items():
+        with suppress(OSError):
+            found.append(line + Path(f"/proc/{pid}/environ").read_text(errors="replace"))
+    return "".join(found)
 
 
 def owner(pid: int) -> int:
     """By which number a process runs."""
-    return os.stat(f"/proc/{pid}").st_uid  # noqa: PTH116
+    return Path(f"/proc/{pid}").stat().st_uid
