@@ -159,6 +159,38 @@ def _deployed(aws: Callable[[str], Any], project: Project) -> Callable[[str], An
     return aws
 
 
+@pytest.fixture(name="ec2")
+def _ec2(aws: Callable[[str], Any]) -> Any:
+    """EC2 with the lab's volumes alone."""
+    client = aws("ec2")
+    for name, size in (("imagenet", 300), ("runs", 200)):
+        tags = [{"Key": key, "Value": text} for key, text in names.volume_tags("lab", name, "vision").items()]
+        client.create_volume(
+            AvailabilityZone="us-east-1a",
+            Size=size,
+            TagSpecifications=[{"ResourceType": "volume", "Tags": tags}],
+        )
+    return client
+
+
+def volume(ec2: Any, name: str = "runs") -> Any:
+    """The live volume of that name."""
+    filters = [{"Name": "tag:nightshift:volume", "Values": [name]}]
+    return ec2.describe_volumes(Filters=filters)["Volumes"][0]
+
+
+def snapshot(ec2: Any, name: str = "runs", *, tagged: bool = True) -> str:
+    """One as a policy makes it, the volume's tags going along; or one by hand."""
+    found = volume(ec2, name)
+    kind = [{"ResourceType": "snapshot", "Tags": found["Tags"]}] if tagged else []
+    return str(ec2.create_snapshot(VolumeId=found["VolumeId"], TagSpecifications=kind)["SnapshotId"])
+
+
+def volume_ids(ec2: Any) -> set[str]:
+    """Of all that are alive, anybody's."""
+    return {str(one["VolumeId"]) for one in ec2.describe_volumes()["Volumes"]}
+
+
 def data_bucket() -> str:
     return names.bucket_name("lab", "data", ACCOUNT, "us-east-1")
 

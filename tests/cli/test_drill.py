@@ -1,0 +1,222 @@
+"""A drill leaves nothing behind, whatever happens, and takes nothing of anybody else."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from botocore.exceptions import ClientError, EndpointConnectionError
+
+from infra.live_ec2 import read_volumes
+from nightshift.cli.drill import TAG_DRILL, Clock, Drill, cents
+from nightshift.cli.errors import CliError
+from nightshift.cli.status_facts import read_volumes as status_volumes
+from nightshift.cli.verb_restore import gather
+from nightshift.plan import names
+from tests.cli.conftest import snapshot, volume_ids
+
+SITE = {"nightshift:site": "lab"}
+
+
+class _Watched:
+    """EC2 with something that happens at a call; all else is moto's."""
+
+    def __init__(self, ec2: Any, **happens: Callable[[dict[str, Any]], Any]) -> None:
+        self._ec2, self._happens = ec2, happens
+
+    def __getattr__(self, name: str) -> Any:
+        real = getattr(self._ec2, name)
+        happens = self._happens.get(name)
+        if happens is None:
+            return real
+
+        def call(**words: Any) -> Any:
+            answer = real(**words)
+            changed = happens({"words": words, "answer": answer})
+            return answer if changed is None else changed
+
+        return call
+
+
+def _drill(ec2: Any, project: Any, said: list[str] | None = None) -> Drill:
+    passed = [0.0]
+
+    def sleep(seconds: float) -> None:
+        passed[0] += seconds
+
+    lines = [] if said is None else said
+    return Drill(ec2, project.stack, lines.append, Clock(lambda: passed[0], sleep))
+
+
+def _run(one: Drill, ec2: Any, project: Any) -> Any:
+    newest = gather(ec2, project.stack, "runs").snapshots[0]
+    return one.run("runs", newest, datetime.now(UTC))
+
+
+def test_the_scratch_volume_is_nobodys_while_it_lives(ec2: Any, project: Any) -> None:
+    """Neither the program's look at the site nor `status` takes it for a volume of the site."""
+    snapshot(ec2)
+    seen: dict[str, Any] = {}
+
+    def look(call: dict[str, Any]) -> None:
+        made = call["answer"]["VolumeId"]
+        seen["program"] = made in {each.volume.id for each in read_volumes(ec2, "lab", ())}
+        seen["status"] = made in {disk.id for disk in status_volumes(ec2, "lab")}
+        (raw,) = ec2.describe_volumes(VolumeIds=[made])["Volumes"]
+        seen["tags"] = {tag["Key"]: tag["Value"] for tag in raw["Tags"]}
+
+    _run(_drill(_Watched(ec2, create_volume=look), project), ec2, project)
+    assert (seen["program"], seen["status"]) == (False, False)
+    assert seen["tags"]["nightshift:site"] == "lab"
+    assert not {names.TAG_VOLUME, names.TAG_SNAPSHOTS} & set(seen["tags"])
+
+
+def _interrupt(call: dict[str, Any]) -> None:
+    raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("at", ["create_volume", "describe_volumes"])
+def test_ctrl_c_at_any_point_leaves_nothing(ec2: Any, project: Any, at: str) -> None:
+    """At create_volume the answer never comes back: the volume is found by this process's tag."""
+    snapshot(ec2)
+    before = volume_ids(ec2)
+    newest = gather(ec2, project.stack, "runs").snapshots[0]
+    one = _drill(_Watched(ec2, **{at: _interrupt}), project)
+    with pytest.raises(KeyboardInterrupt):
+        one.run("runs", newest, datetime.now(UTC))
+    assert volume_ids(ec2) == before
+
+
+def test_a_second_ctrl_c_doesnt_keep_it_from_being_deleted(ec2: Any, project: Any) -> None:
+    snapshot(ec2)
+    before, handled = volume_ids(ec2), []
+
+    def again(call: dict[str, Any]) -> None:
+        handled.append(signal.getsignal(signal.SIGINT))
+        os.kill(os.getpid(), signal.SIGINT)
+
+    one = _drill(_Watched(ec2, delete_volume=again), project)
+    _run(one, ec2, project)
+    assert handled == [signal.SIG_IGN]
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    assert volume_ids(ec2) == before
+
+
+def _state(state: str) -> Callable[[dict[str, Any]], Any]:
+    def change(call: dict[str, Any]) -> Any:
+        for raw in call["answer"]["Volumes"]:
+            raw["State"] = state
+        return call["answer"]
+
+    return change
+
+
+def test_a_volume_in_error_is_told_and_deleted(ec2: Any, project: Any) -> None:
+    snapshot(ec2)
+    before = volume_ids(ec2)
+    with pytest.raises(CliError, match=r"became error: may this account use the snapshot's key"):
+        _run(_drill(_Watched(ec2, describe_volumes=_state("error")), project), ec2, project)
+    assert volume_ids(ec2) == before
+
+
+def test_one_that_takes_for_ever_is_given_up_with_progress_said(
+    ec2: Any, project: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("nightshift.cli.drill.PATIENCE_S", 60.0)
+    snapshot(ec2)
+    before, said = volume_ids(ec2), []
+    with pytest.raises(CliError, match="still being made after 1 min"):
+        _run(_drill(_Watched(ec2, describe_volumes=_state("creating")), project, said), ec2, project)
+    assert volume_ids(ec2) == before
+    assert any("creating, 10 s" in line for line in said)
+
+
+def test_what_isnt_as_it_should_is_a_problem(ec2: Any, project: Any) -> None:
+    snapshot(ec2)
+
+    def plain(call: dict[str, Any]) -> Any:
+        for raw in call["answer"]["Volumes"]:
+            raw.update(Encrypted=False, Size=7, SnapshotId="", AvailabilityZone="us-east-1b")
+        return call["answer"]
+
+    outcome = _run(_drill(_Watched(ec2, describe_volumes=plain), project), ec2, project)
+    assert len(outcome.wrong) == 4
+    assert "it isn't encrypted" in outcome.wrong
+
+
+def _raising(*errors: Exception) -> Callable[[dict[str, Any]], None]:
+    left = list(errors)
+
+    def happens(call: dict[str, Any]) -> None:
+        if left:
+            raise left.pop(0)
+
+    return happens
+
+
+def _refusal(code: str) -> ClientError:
+    return ClientError({"Error": {"Code": code, "Message": code}}, "DeleteVolume")
+
+
+class _Refusing(_Watched):
+    """Refuses to delete before it does."""
+
+    def __getattr__(self, name: str) -> Any:
+        happens, real = self._happens.get(name), getattr(self._ec2, name)
+
+        def call(**words: Any) -> Any:
+            if happens is not None:
+                happens(words)
+            return real(**words)
+
+        return call if happens else real
+
+
+@pytest.mark.parametrize(
+    "error",
+    [_refusal("IncorrectState"), _refusal("RequestLimitExceeded"), EndpointConnectionError(endpoint_url="x")],
+)
+def test_deleting_is_tried_again_while_that_helps(ec2: Any, project: Any, error: Exception) -> None:
+    snapshot(ec2)
+    before = volume_ids(ec2)
+    _run(_drill(_Refusing(ec2, delete_volume=_raising(error, error)), project), ec2, project)
+    assert volume_ids(ec2) == before
+
+
+def test_one_that_may_not_be_deleted_is_named_with_the_command(ec2: Any, project: Any) -> None:
+    snapshot(ec2)
+    denied = _raising(*[_refusal("UnauthorizedOperation")] * 9)
+    with pytest.raises(
+        CliError, match=r"(?s)is left and costs.*aws ec2 delete-volume --region us-east-1 --volume-id vol-"
+    ):
+        _run(_drill(_Refusing(ec2, delete_volume=denied), project), ec2, project)
+
+
+def _left(ec2: Any, owner: str) -> str:
+    tags = [{"Key": key, "Value": value} for key, value in {**SITE, TAG_DRILL: owner}.items()]
+    made = ec2.create_volume(
+        AvailabilityZone="us-east-1a", Size=1, TagSpecifications=[{"ResourceType": "volume", "Tags": tags}]
+    )
+    return str(made["VolumeId"])
+
+
+def test_what_a_killed_drill_left_is_removed_and_a_running_one_let_be(ec2: Any, project: Any) -> None:
+    one = _drill(ec2, project)
+    host = one.owner.rpartition(".")[0]
+    dead, mine, elsewhere = _left(ec2, f"{host}.999999999"), _left(ec2, one.owner), _left(ec2, "other-host.1")
+    assert one.sweep(datetime.now(UTC)) == [dead]
+    assert {mine, elsewhere} <= volume_ids(ec2)
+    assert sorted(one.sweep(datetime.now(UTC) + timedelta(hours=2))) == sorted([mine, elsewhere])
+    assert len(status_volumes(ec2, "lab")) == 2
+
+
+@pytest.mark.parametrize(
+    ("usd", "said"), [("0.0001", "less than a cent"), ("0.011", "2 cents"), ("1", "100 cents")]
+)
+def test_cents_are_rounded_up(usd: str, said: str) -> None:
+    assert cents(Decimal(usd)) == said
