@@ -226,6 +226,7 @@ def test_a_launch_that_cannot_be_told_leaves_the_unit_to_try_again(
     monkeypatch.setattr(imds, "read_instance", lambda: node.node.instance)
     monkeypatch.setattr(wiring, "NodeRooms", lambda *_: node.rooms)
     monkeypatch.setattr(agent, "Metadata", lambda: node.service)
+    monkeypatch.setenv("NIGHTSHIFT_RUN_DIR", str(tmp_path / "run"))
     before = signal.getsignal(signal.SIGTERM), signal.getsignal(signal.SIGINT)
     node.client.objects[CONFIG.manifest_key] = b""
     assert main(["start", "--node", str(path)]) == 1
