@@ -1,4 +1,4 @@
-"""What this machine has: Python, Pulumi, Go, Git, the AWS CLI."""
+"""What this machine has: Python, Pulumi, Go, Git, the AWS CLI and its plugin for sessions."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _SECONDS = 20
 
 def machine(env: Mapping[str, str], which: Callable[[str], str | None] = shutil.which) -> list[Finding]:
     """Findings that need no network."""
-    return [_python(sys.version_info[:2]), *_engine(env, which), _git(which), _aws(which)]
+    return [_python(sys.version_info[:2]), *_engine(env, which), _git(which), *_aws(which)]
 
 
 def _python(version: tuple[int, ...]) -> Finding:
@@ -52,13 +52,18 @@ def _git(which: Callable[[str], str | None]) -> Finding:
     return Finding("warn", "git", "not installed", "install it to keep stack files under version control")
 
 
-def _aws(which: Callable[[str], str | None]) -> Finding:
-    aws = which("aws")
-    if aws:
-        return Finding("ok", "aws cli", _version([aws, "--version"]))
-    return Finding(
-        "warn", "aws cli", "not installed", "install it to log in by SSO and to reach nodes by SSM"
-    )
+def _aws(which: Callable[[str], str | None]) -> list[Finding]:
+    aws, plugin = which("aws"), which("session-manager-plugin")
+    login = "install it to log in by SSO and to reach nodes by SSM"
+    reach = "install the Session Manager plugin: `nightshift connect` needs it"
+    return [
+        Finding("ok", "aws cli", _version([aws, "--version"]))
+        if aws
+        else Finding("warn", "aws cli", "not installed", login),
+        Finding("ok", "session plugin", _version([plugin, "--version"]))
+        if plugin
+        else Finding("warn", "session plugin", "not installed", reach),
+    ]
 
 
 def _version(command: list[str]) -> str:

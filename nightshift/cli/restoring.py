@@ -105,7 +105,7 @@ def stale(stack: Stack, found: Found, index: int | None, now: datetime) -> str |
         return None
     return (
         f"the newest snapshot is {ahead(now - usable[0].began)} old; policy {volume.snapshots} makes one "
-        f"every {ahead(every)}: see `nightshift doctor` and the policy in the console (DLM)"
+        f"every {ahead(every)}: look at it in the console, EC2, Lifecycle Manager"
     )
 
 

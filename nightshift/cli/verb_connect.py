@@ -70,7 +70,7 @@ def run(args: argparse.Namespace, here: Context) -> Answer:
         if isinstance(record, Unreadable):
             raise record
         found = connecting.notebook_of(stack, group, chosen.id, record, args.user)
-        return _notebook(args, here, group, reach, chosen.id, found)
+        return _notebook(args, here, stack, group, reach, chosen.id, found)
     words = connecting.shell(reach, chosen.id, args.user)
     return _go(args, here, words, _data(stack, group, chosen.id, args.user, words))
 
@@ -155,9 +155,14 @@ def _ssh(args: argparse.Namespace, stack: Stack, group: str, reach: connecting.R
 
 
 def _notebook(
-    args: argparse.Namespace, here: Context, group: str, reach: connecting.Reach, node: str, found: Notebook
+    args: argparse.Namespace,
+    here: Context,
+    stack: Stack,
+    group: str,
+    reach: connecting.Reach,
+    node: str,
+    found: Notebook,
 ) -> Answer:
-    stack = here.stack(here.file(args.stack))
     port = args.port or found.port
     if not (args.show or args.json):
         port = free_port(port, chosen=args.port is not None)

@@ -11,7 +11,7 @@ import re
 import sys
 import time
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -75,7 +75,10 @@ def run(args: argparse.Namespace, here: Context) -> Answer:
         here.say(asked.note)
     try:
         if args.json:
-            return _as_data(stack, asked, read(client, query, asked, here))
+            told = _as_data(stack, asked, read(client, query, asked, here))
+            return (
+                told if told.data["events"] else replace(told, code=nothing(client, stack, asked, query)[1])
+            )
         return _as_lines(client, stack, asked, query, here)
     except client.exceptions.ResourceNotFoundException:
         raise NotDeployed(stack.name, f"log group {query.group}") from None

@@ -159,7 +159,12 @@ def test_a_refusal_inside_a_check_is_a_finding_and_a_bug_is_not() -> None:
 
 @pytest.mark.parametrize(
     ("tools", "level"),
-    [((), "fail"), (("go",), "warn"), (("pulumi",), "ok"), (("go", "pulumi", "git"), "ok")],
+    [
+        ((), "fail"),
+        (("go",), "warn"),
+        (("pulumi",), "ok"),
+        (("go", "pulumi", "git", "session-manager-plugin"), "ok"),
+    ],
 )
 def test_a_machine_needs_pulumi_or_go(tools: tuple[str, ...], level: str, tmp_path: Any) -> None:
     def which(name: str) -> str | None:
@@ -168,6 +173,7 @@ def test_a_machine_needs_pulumi_or_go(tools: tuple[str, ...], level: str, tmp_pa
     found = {one.topic: one.level for one in machine({"HOME": str(tmp_path)}, which)}
     assert found["pulumi"] == level
     assert found["git"] == ("ok" if "git" in tools else "warn")
+    assert found["session plugin"] == ("ok" if "session-manager-plugin" in tools else "warn")
 
 
 def test_doctor_answers_against_an_account_and_fits_the_page(

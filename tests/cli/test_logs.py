@@ -184,6 +184,7 @@ def test_where_there_is_nothing_it_says_why(logs: _Logs, say: Say) -> None:
     code, put, said = say("desk", "--since", "2h")
     assert (code, put) == (0, [])
     assert said == ["desk: no line from Tue 2026-12-01 15:00 CST on"]
+    assert say("desk", "--node", OLD, "--json")[0] == 1
     code, _, said = say("desk", "--node", OLD)
     assert (code, said) == (1, [f"{OLD} has no log; desk has those of {NODE}"])
     assert say("desk", "--stream", "agent")[::2] == (1, ["no stream agent; desk has job"])
