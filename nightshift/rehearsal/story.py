@@ -27,7 +27,8 @@ Ending = Literal[
 class GroupInfo:
     """A group as deployed. `kind` says in words what it runs on, e.g. `spot: g6.12xlarge, g5.12xlarge`.
 
-    `windows` are the spans in which the calendar wants it up; `save_s` the longest time between two saves.
+    `windows` are the spans in which the calendar wants it up; `save_s` the longest time between two saves,
+    0 where it runs no job; `modelled_save_s` how often a modelled job saves, 0 where real ones do.
     `overrides`: (from, to, word) of an operator, in force then.
     """
 
@@ -38,6 +39,12 @@ class GroupInfo:
     save_s: int
     hourly_usd: float = 0.0
     overrides: tuple[tuple[int, int, Literal["up", "down"]], ...] = ()
+    modelled_save_s: int = 0
+
+    @property
+    def has_job(self) -> bool:
+        """Whether it trains anything."""
+        return self.save_s > 0
 
 
 @dataclass(frozen=True)
@@ -86,7 +93,7 @@ class Event:
 
 
 KINDS: Mapping[str, str] = {
-    "action": "a scheduled action moved the desired size",
+    "action": "a scheduled action set how many nodes the group is to have",
     "missed": "a scheduled action didn't fire, or moved nothing",
     "launch": "an instance was launched",
     "no-capacity": "AWS had no instance to give",
@@ -95,19 +102,19 @@ KINDS: Mapping[str, str] = {
     "ready": "a node passed its checks and is in service",
     "boot-failed": "a node gave up before it was ready",
     "resume": "a job went on from its last save",
-    "save": "a job saved a checkpoint",
+    "save": "what of a job was saved when it stopped; its saves before that aren't listed",
     "notice": "AWS announced that it takes a spot node back",
-    "drain": "a node began its planned end",
+    "drain": "a node began its planned end: it stops its job, saves, unmounts",
     "ended": "an instance is gone",
     "alarm": "an alarm changed its state",
-    "policy": "an alarm's policy moved the desired size",
+    "policy": "an alarm set how many nodes the group is to have",
     "snapshot": "a snapshot was taken or expired",
     "suspended": "AWS or an operator suspended a process of the group",
     "override": "an operator's word came into force or went",
     "fault": "a fault struck",
     "healed": "a fault's effect was over",
     "finished": "a job was done",
-    "broken": "an invariant was broken",
+    "broken": "a rule was broken",
 }
 """Each kind of event, and what it means."""
 
@@ -125,7 +132,7 @@ class Curve:
 class FaultEnd:
     """A fault and how it ended. `fault` is the name as given, e.g. `spot@wed+3h`; `struck` None: never.
 
-    `ended` says in a sentence what happened; `ok`: it ended as its kind must end.
+    `ended` says in a sentence what happened, `must` how its kind must end; `ok`: it ended so.
     """
 
     fault: str
@@ -136,6 +143,7 @@ class FaultEnd:
     steps_lost: int
     minutes_lost: int
     ok: bool
+    must: str = ""
 
 
 @dataclass(frozen=True)
@@ -153,12 +161,17 @@ class BillLine:
 
 @dataclass(frozen=True)
 class Difference:
-    """Why bill and forecast differ by so much; positive: the bill is higher."""
+    """Why bill and forecast differ by so much; positive: the bill is higher.
+
+    `unserved`: a shift wanted nodes then and had none; `shifts`: the starts of the shifts that it lay in.
+    """
 
     why: str
     minutes: int
     usd: float
     group: str | None = None
+    unserved: bool = False
+    shifts: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -179,11 +192,12 @@ class Bill:
 
 @dataclass(frozen=True)
 class Invariant:
-    """A rule that was looked at `checked` times."""
+    """A rule that was looked at `checked` times; `looked_at` says at what."""
 
     name: str
     says: str
     checked: int
+    looked_at: str = ""
 
 
 @dataclass(frozen=True)
@@ -199,7 +213,10 @@ class Break:
 
 @dataclass(frozen=True)
 class Story:
-    """The whole run, which took `seconds` here; `compressed` says how time inside a shift was shortened."""
+    """The whole run, which took `seconds` here; `compressed` says how time inside a shift was shortened.
+
+    `by_seed`: so many of the faults were chosen by chance, the others were named.
+    """
 
     stack: str
     seed: int
@@ -222,6 +239,7 @@ class Story:
     provider: str = ""
     compressed: str = ""
     replay: str = ""
+    by_seed: int = 0
     version: int = VERSION
 
     @property

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from nightshift.rehearsal.bill.lives import LEAST_S
 from nightshift.rehearsal.bill.meter import bill_of
 from nightshift.rehearsal.bill.rates import HOUR, own_rate, rates_of
-from nightshift.rehearsal.control.model_fleet import LONGEST_SAVE_S
+from nightshift.rehearsal.control.model_fleet import LONGEST_SAVE_S, SAVE_EVERY_S
 from nightshift.rehearsal.control.state import GroupState, Node
 from nightshift.rehearsal.faults.endings import endings
 from nightshift.rehearsal.invariants.spans import overlap
@@ -66,6 +66,7 @@ def story(stack: Stack, start: int, end: int, seed: int, played: Played) -> Stor
         steps_lost=sum(group.job.lost for group in site.groups.values()),
         two_writer_seconds=played.judge.two_writer_seconds,
         replay=replay,
+        by_seed=played.by_seed,
     )
 
 
@@ -84,7 +85,8 @@ def _info(stack: Stack, name: str, played: Played, start: int, end: int) -> Grou
         kind=f"{market}: {', '.join(group.types)}",
         nodes=expected.nodes,
         windows=tuple(span for span in expected.windows if overlap(span, (start, end))),
-        save_s=LONGEST_SAVE_S,
+        save_s=LONGEST_SAVE_S if group.manifest.job else 0,
+        modelled_save_s=0 if group.manifest.job is None or played.site.fleet.real(name) else SAVE_EVERY_S,
         hourly_usd=float(round(rates.usual + rates.beside, 4)),
         overrides=tuple(played.judge.words.get(name, ())),
     )

@@ -44,7 +44,10 @@ class Plan:
 
 @dataclass(frozen=True)
 class Played:
-    """A run that is over: the site as it ended, what was promised, every fault, the first break if any."""
+    """A run that is over: the site as it ended, what was promised, every fault, the first break if any.
+
+    The last `by_seed` of `names` were chosen by the seed.
+    """
 
     site: Site
     expected: Expect
@@ -53,6 +56,7 @@ class Played:
     names: tuple[str, ...]
     broken: Broken | None
     seconds: float
+    by_seed: int = 0
 
 
 def rehearse(
@@ -81,7 +85,7 @@ def run(
     struck = plan(site, strikes)
     broken = _played(site, judge)
     names = tuple(fault.name for fault in named)
-    return Played(site, expected, judge, struck, names, broken, time.monotonic() - began)
+    return Played(site, expected, judge, struck, names, broken, time.monotonic() - began, wanted.extra)
 
 
 def _played(site: Site, judge: Judge) -> Broken | None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Literal
 
 from nightshift.rehearsal.bill.lives import Life
@@ -21,7 +22,7 @@ LEAST = "AWS bills a minute at least"
 Word = tuple[int, int, Literal["up", "down"]]
 """(from, until, what): an operator's."""
 _WHY = {
-    "policy": "an alarm had taken the group to 0",
+    "policy": "an alarm had set the group to 0 nodes",
     "finished": "the run was done",
     "missed": "a scheduled action was lost",
     "suspended": "AWS had suspended launches",
@@ -30,7 +31,27 @@ _WHY = {
     "ended": "between a node's end and its successor's launch",
 }
 """By kind of event, what weighs most first."""
+_AS_EXPECTED = (_WHY["finished"], DOWN, LATE)
+"""Nobody wanted a node then, whatever the calendar said, or it came within the two minutes that AWS takes."""
 _RANKS = {kind: rank for rank, kind in enumerate(_WHY)}
+
+
+@dataclass
+class Cause:
+    """Seconds more (or fewer) than planned, and the starts of the shifts in which they lay."""
+
+    seconds: int = 0
+    shifts: set[int] = field(default_factory=set)
+
+    @property
+    def each(self) -> tuple[int, ...]:
+        """The shifts' starts, in order."""
+        return tuple(sorted(self.shifts))
+
+
+def unserved(why: str, cause: Cause) -> bool:
+    """Whether a shift wanted nodes in that time and had none."""
+    return cause.seconds < 0 and bool(cause.shifts) and why not in _AS_EXPECTED
 
 
 def differences(
@@ -41,21 +62,23 @@ def differences(
     drain_s: int,
     ends: int,
     words: Sequence[Word] = (),
-) -> dict[str, int]:
+) -> dict[str, Cause]:
     """Seconds more (or fewer) than planned, by reason; they add up to billed minus planned.
 
     `windows` and `lives` lie within the rehearsed time; `ends` of the windows end in it, each with a
     planned drain of `drain_s` a node.
     """
-    found: Counter[str] = Counter()
+    found: defaultdict[str, Cause] = defaultdict(Cause)
     marks = [one for one in events if one.kind in _RANKS or one.kind == "launch" or _released(one)]
     times = [one.at for one in marks]
     for low, high, more, window in _segments(lives, windows, nodes):
         why = _word(low, more, window, words) or _why(low, high, more, window, marks, times)
-        found[why] += more * (high - low)
-    found[AFTER] -= drain_s * ends * nodes
-    found[LEAST] += sum(life.billed_s - life.seconds for life in lives)
-    return {why: seconds for why, seconds in found.items() if seconds}
+        found[why].seconds += more * (high - low)
+        if window is not None:
+            found[why].shifts.add(window[0])
+    found[AFTER].seconds -= drain_s * ends * nodes
+    found[LEAST].seconds += sum(life.billed_s - life.seconds for life in lives)
+    return {why: cause for why, cause in found.items() if cause.seconds}
 
 
 def _word(low: int, more: int, window: Span | None, words: Sequence[Word]) -> str | None:

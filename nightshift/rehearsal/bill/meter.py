@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 
 from nightshift.plan.forecast import GroupCost, forecast
 from nightshift.rehearsal.bill import snapshots
-from nightshift.rehearsal.bill.causes import Word, differences
+from nightshift.rehearsal.bill.causes import Word, differences, unserved
 from nightshift.rehearsal.bill.lives import Life, lives_of
 from nightshift.rehearsal.bill.rates import HOUR, Rates, month_hours, own_rate, rates_of
-from nightshift.rehearsal.bill.sums import Entry, Sums
+from nightshift.rehearsal.bill.sums import Entry, Reason, Sums
 from nightshift.rehearsal.control.site import Site
 from nightshift.rehearsal.expect import Expect
 from nightshift.rehearsal.invariants.spans import Span
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from nightshift.settings.models import Stack
 
 OTHER = "another type or market than the forecast's first"
-FEWER = "fewer snapshots than are to be kept, at first"
+FEWER = "snapshots come one by one, the forecast counts all that are to be kept from the first day on"
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ def bill_of(
     for entry, planned in snapshots.entries(stack, site, start, end):
         sums.billed(entry)
         sums.planned(0, planned)
-        sums.differ(FEWER, 0, entry.usd - planned)
+        sums.differ(Reason(FEWER, 0, entry.usd - planned))
         always += planned
     return sums.bill(always)
 
@@ -119,8 +119,9 @@ def _compare(sums: Sums, group: Metered, region: str, events: Sequence[Event], w
     name = group.cost.name
     sums.planned(group.planned_s, group.planned_s * group.hourly / HOUR)
     why = differences(group.lives, group.windows, group.nodes, events, group.drain_s, group.ends, words)
-    for says, seconds in sorted(why.items()):
-        sums.differ(says, seconds, seconds * group.hourly / HOUR, name)
+    for says, cause in sorted(why.items()):
+        usd = cause.seconds * group.hourly / HOUR
+        sums.differ(Reason(says, cause.seconds, usd, name, unserved(says, cause), cause.each))
     other = sum(
         (
             seconds * (own_rate(kind, market, region) - group.rates.usual) / HOUR
@@ -129,7 +130,7 @@ def _compare(sums: Sums, group: Metered, region: str, events: Sequence[Event], w
         Decimal(),
     )
     if other:
-        sums.differ(OTHER, 0, other, name)
+        sums.differ(Reason(OTHER, 0, other, name))
 
 
 def _prepaid(sums: Sums, group: Metered) -> Decimal:

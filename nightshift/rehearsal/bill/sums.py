@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from decimal import Decimal
 
@@ -39,12 +40,24 @@ class Entry:
         )
 
 
+@dataclass(frozen=True)
+class Reason:
+    """Why bill and forecast aren't the same; positive: the bill is higher. The rest as in `Difference`."""
+
+    why: str
+    seconds: int
+    usd: Decimal
+    group: str | None = None
+    unserved: bool = False
+    shifts: tuple[int, ...] = ()
+
+
 @dataclass
 class Sums:
     """Collects; `bill` gives the result."""
 
     _entries: list[Entry] = field(default_factory=list)
-    _why: list[tuple[str, int, Decimal, str | None]] = field(default_factory=list)
+    _why: list[Reason] = field(default_factory=list)
     _planned_s: int = 0
     _planned_usd: Decimal = Decimal()
 
@@ -57,18 +70,12 @@ class Sums:
         self._planned_s += seconds
         self._planned_usd += usd
 
-    def differ(self, why: str, seconds: int, usd: Decimal, group: str | None = None) -> None:
-        """A reason why they aren't the same; positive: the bill is higher."""
-        self._why.append((why, seconds, usd, group))
+    def differ(self, reason: Reason) -> None:
+        """A reason why they aren't the same."""
+        self._why.append(reason)
 
     def bill(self, always_on_usd: Decimal) -> Bill:
-        """The differences are rounded one after the other, so that their sum is the rounded one."""
-        seconds, usd = self._planned_s, self._planned_usd
-        found = []
-        for why, more_s, more_usd, group in self._why:
-            minutes, before = _minutes(seconds), cents(usd)
-            seconds, usd = seconds + more_s, usd + more_usd
-            found.append(Difference(why, _minutes(seconds) - minutes, float(cents(usd) - before), group))
+        """The differences are rounded so that their sum is the rounded one."""
         return Bill(
             lines=tuple(entry.line() for entry in self._entries),
             usd=float(cents(sum((entry.usd for entry in self._entries), Decimal()))),
@@ -76,8 +83,17 @@ class Sums:
             always_on_usd=float(cents(always_on_usd)),
             billed_minutes=_minutes(sum(entry.seconds for entry in self._entries)),
             forecast_minutes=_minutes(self._planned_s),
-            differences=tuple(found),
+            differences=tuple(self._differences()),
         )
+
+    def _differences(self) -> Iterator[Difference]:
+        """One after the other, the largest first: each is off by a minute and a cent at most."""
+        seconds, usd = self._planned_s, self._planned_usd
+        for one in sorted(self._why, key=lambda one: (-abs(one.usd), -abs(one.seconds))):
+            minutes, before = _minutes(seconds), cents(usd)
+            seconds, usd = seconds + one.seconds, usd + one.usd
+            more = _minutes(seconds) - minutes
+            yield Difference(one.why, more, float(cents(usd) - before), one.group, one.unserved, one.shifts)
 
 
 def _minutes(seconds: int) -> int:

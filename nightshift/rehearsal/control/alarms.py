@@ -76,8 +76,8 @@ def _look(site: Site, group: GroupState, state: AlarmState) -> None:
     rings = breaching >= alarm.needed
     if rings != state.ringing:
         state.ringing = rings
-        word = "in alarm" if rings else "fine again"
-        site.tell("alarm", f"{alarm.name} is {word}", group.name)
+        word = f"is in alarm: {meaning(alarm)}" if rings else "is fine again"
+        site.tell("alarm", f"{alarm.name} {word}", group.name)
     if rings:
         _act(site, group, alarm)
         _plan(site, group, state, _MINUTE)
@@ -86,13 +86,24 @@ def _look(site: Site, group: GroupState, state: AlarmState) -> None:
     _forget(site, group)
 
 
+def meaning(alarm: Alarm) -> str:
+    """What has gone on for how long when it rings, by what it reads."""
+    names = {metric.name for metric in alarm.metrics}
+    minutes = alarm.needed * alarm.period_s // _MINUTE
+    if names == {METRIC_BOOT_FAILED}:
+        return f"{alarm.threshold:g} failed boots within {minutes} minutes"
+    if "GroupPendingInstances" in names:
+        return f"nodes are billed and none got ready, for {minutes} minutes"
+    return f"fewer nodes in service than wanted, for {minutes} minutes"
+
+
 def _act(site: Site, group: GroupState, alarm: Alarm) -> None:
     """An alarm goes on running its policies every minute while it rings."""
     for policy in group.group.policies:
         if policy.arn in alarm.actions and group.desired != policy.exactly:
             before = group.desired
             resize(site, group, policy.exactly, f"alarm {alarm.name}")
-            says = f"{alarm.name} ran {policy.name}: desired {before} -> {group.desired}"
+            says = f"{alarm.name} ran its policy {policy.name}: size {before} → {group.desired}"
             site.tell("policy", says, group.name)
             site.settle(site, group)
 

@@ -98,7 +98,7 @@ def smaller(site: Site, group: GroupState, why: str) -> None:
     """The size goes down with a node that takes itself out."""
     before = group.desired
     resize(site, group, group.desired - 1, f"released: {why}")
-    site.tell("action", f"a node ended itself, desired {before} -> {group.desired}: {why}", group.name)
+    site.tell("action", f"a node ended itself, size {before} → {group.desired}: {why}", group.name)
 
 
 def notice(site: Site, group: GroupState, node: Node, fault: str | None) -> None:

@@ -58,4 +58,4 @@ def _apply(site: Site, group: GroupState, action: ScheduledAction) -> None:
     wanted = group.desired if action.desired is None else action.desired
     before = group.desired
     resize(site, group, wanted, f"action {action.name}")
-    site.tell("action", f"{action.name}: desired {before} -> {group.desired}", group.name)
+    site.tell("action", f"{action.name}: size {before} → {group.desired}", group.name)

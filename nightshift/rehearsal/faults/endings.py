@@ -9,9 +9,11 @@ from dataclasses import dataclass
 from nightshift.rehearsal.control.site import Site
 from nightshift.rehearsal.control.state import Node
 from nightshift.rehearsal.expect import Expect, GroupExpect
+from nightshift.rehearsal.faults.stopped import stopped_says
 from nightshift.rehearsal.faults.strike import Struck
 from nightshift.rehearsal.faults.table import KINDS, WORDS
 from nightshift.rehearsal.invariants.spans import Span, around, upcoming
+from nightshift.rehearsal.report.words import length
 from nightshift.rehearsal.story import Event, FaultEnd
 
 _PATIENCE_S = 3_600
@@ -61,12 +63,22 @@ def endings(site: Site, expected: Expect, struck: Iterable[Struck]) -> tuple[Fau
 def _ending(site: Site, expected: Expect, one: Struck) -> FaultEnd:
     strike, kind = one.strike, KINDS[one.strike.kind]
     if one.at is None:
-        return FaultEnd(strike.name, kind.what, None, strike.group, "there was nothing to hit", 0, 0, True)
+        return FaultEnd(
+            strike.name, kind.what, None, strike.group, "there was nothing to hit", 0, 0, True, kind.ends
+        )
     group = expected.groups[strike.group]
     told = _tell(site, group, one, _after(site, group, one.at))
     lost = _steps_lost(site, one)
     return FaultEnd(
-        strike.name, kind.what, one.at, strike.group, told.says, lost, told.without_s // 60, told.ok
+        strike.name,
+        kind.what,
+        one.at,
+        strike.group,
+        told.says,
+        lost,
+        round(told.without_s / 60),
+        told.ok,
+        kind.ends,
     )
 
 
@@ -90,7 +102,7 @@ def _tell(site: Site, group: GroupExpect, one: Struck, after: _After) -> _Told:
     without = _without(site, group, after)
     stopped = after.first("policy")
     if stopped is not None:
-        return _Told(f"{stopped.says}; the next shift begins anew", True, without)
+        return _Told(stopped_says(site, group, after.events, stopped, without), True, without)
     if kind == "ice":
         return _waited(after, without)
     return _replaced(site, group, after, one.node is not None, without)
@@ -126,13 +138,14 @@ def _waited(after: _After, without: int) -> _Told:
     launched = after.first("launch", since=refused.at)
     if launched is None:
         return _Told("the shift was over before there was capacity", True, without)
-    return _Told(f"launched after {(launched.at - refused.at) // 60} minutes of waiting", True, without)
+    waited = length(launched.at - refused.at)
+    return _Told(f"launched after {waited} of waiting, which cost nothing", True, without)
 
 
 def _replaced(site: Site, group: GroupExpect, after: _After, had_one: bool, without: int) -> _Told:
     ready = after.first("ready")
     if ready is not None:
-        says = f"a node was in service {(ready.at - after.struck) // 60} minutes later"
+        says = f"a node was in service {length(ready.at - after.struck)} later"
         return _Told(says, True, without)
     end = min(site.end, after.shift[1] if after.shift else site.end)
     if end - after.struck <= group.boot_s + _PATIENCE_S:

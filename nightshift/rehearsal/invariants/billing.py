@@ -8,7 +8,7 @@ from nightshift.rehearsal.control.timing import LATE_AT_MOST_S, LOOK_S
 from nightshift.rehearsal.invariants.spans import Span, overlap
 
 NAME = "billed-in-shift"
-SAYS = "no node is billed outside its shift or override but for its boot and its drain"
+SAYS = "no node is billed outside its shift, or an operator's word, but for its boot and its drain"
 HOOK_S = 120
 """The terminating hook's patience with a node that is dead (infra/node_group.py)."""
 GUARD_S = 900

@@ -7,7 +7,10 @@ from nightshift.rehearsal.expect import GroupExpect
 from nightshift.rehearsal.invariants.spans import inside
 
 NAME = "capacity-as-planned"
-SAYS = "a group's desired size is what its calendar and override say, within two minutes of each edge"
+SAYS = (
+    "a group is to have as many nodes as its calendar and an operator's word say, within two minutes of each "
+    "edge; what an alarm stopped, a finished run released or AWS lost stays as it is until the next shift"
+)
 
 
 def wanted(group: GroupExpect, at: int) -> int:
@@ -20,7 +23,7 @@ def broken(group: GroupExpect, desired: int, at: int) -> str | None:
     fine = {wanted(group, at), wanted(group, at - LATE_AT_MOST_S)}
     if desired in fine:
         return None
-    return f"{group.name} has desired {desired}, its calendar says {wanted(group, at)}"
+    return f"{group.name} is to have {desired} nodes, its calendar says {wanted(group, at)}"
 
 
 def broken_service(group: GroupExpect, in_service: int) -> str | None:

@@ -30,13 +30,14 @@ class Excuses:
     """What has happened to each group that a rule must allow for."""
 
     expected: Expect
-    _until: dict[str, int] = field(default_factory=dict)
+    _until: dict[str, tuple[int, str]] = field(default_factory=dict)
     _struck: dict[str, list[tuple[str, int, int]]] = field(default_factory=dict)
     _last: int = -(1 << 62)
 
-    def excused(self, group: str, now: int) -> bool:
-        """Whether the group's size is excused now."""
-        return now < self._until.get(group, now)
+    def excuse(self, group: str, now: int) -> str:
+        """Why the group's size is excused now, or nothing."""
+        until, why = self._until.get(group, (now, ""))
+        return why if now < until else ""
 
     def hurt(self, now: int) -> bool:
         """Whether a fault hit any group lately."""
@@ -46,17 +47,21 @@ class Excuses:
         """An alarm's policy took it down, or its nodes left for a reason that holds."""
         finished = group.job.finished is not None and why == "released: the run is done"
         capped = group.group.manifest.gpu_hours_monthly is not None and "GPU-hours" in why
-        if why.startswith("alarm ") or finished or capped:
-            self._excuse(group.name, site.now)
+        if why.startswith("alarm "):
+            self._excuse(group.name, site.now, f"an alarm had stopped {group.name}")
+        elif finished:
+            self._excuse(group.name, site.now, f"the run of {group.name} was done")
+        elif capped:
+            self._excuse(group.name, site.now, f"{group.name} had used up its GPU-hours")
 
     def begin(self, site: Site) -> None:
         """A group that is deployed in the middle of a shift comes up with the next one."""
         for name in middle(self.expected, site.start):
-            self._excuse(name, site.start)
+            self._excuse(name, site.start, f"{name} was deployed in the middle of its shift")
 
     def missed(self, site: Site, group: GroupState) -> None:
         """AWS lost an action: nothing brings the size before the next one."""
-        self._excuse(group.name, site.now)
+        self._excuse(group.name, site.now, f"AWS had lost an action of {group.name}")
         self.struck(group.name, "missed-action", site.now, site.now)
 
     def struck(self, group: str, kind: str, now: int, until: int) -> None:
@@ -77,6 +82,6 @@ class Excuses:
         ]
         return max(late, default=0)
 
-    def _excuse(self, group: str, now: int) -> None:
+    def _excuse(self, group: str, now: int, why: str) -> None:
         following = upcoming(self.expected.groups[group].windows, now)
-        self._until[group] = following[0] if following else 1 << 62
+        self._until[group] = (following[0] if following else 1 << 62, why)

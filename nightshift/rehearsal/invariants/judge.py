@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Literal, cast
@@ -15,6 +14,7 @@ from nightshift.rehearsal.expect import Expect, GroupExpect
 from nightshift.rehearsal.invariants import billing, capacity, kept, leftover, steps, writers
 from nightshift.rehearsal.invariants.clock import first_turn, now_and_then
 from nightshift.rehearsal.invariants.excuses import Excuses
+from nightshift.rehearsal.invariants.looks import Looks
 from nightshift.rehearsal.invariants.spans import Span, joined, near
 from nightshift.rehearsal.story import Invariant
 from nightshift.rehearsal.world.model import SnapshotPolicy
@@ -47,12 +47,19 @@ class Judge:
         self._committed: dict[str, int] = {}
         self._twice_since: dict[str, int] = {}
         self._destroying = False
-        self.checked: Counter[str] = Counter()
+        self._looks = Looks()
         self.two_writer_seconds = 0
 
     def invariants(self) -> tuple[Invariant, ...]:
         """Every rule and how often it was looked at."""
-        return tuple(Invariant(name, says, self.checked[name]) for name, says in RULES.items())
+        return tuple(
+            Invariant(name, says, self.checked[name], self._looks.told(name)) for name, says in RULES.items()
+        )
+
+    @property
+    def checked(self) -> dict[str, int]:
+        """How often each rule was looked at."""
+        return {name: self._looks.checked(name) for name in RULES}
 
     def begin(self, site: Site) -> None:
         """Plan the looks that no event of the site brings."""
@@ -84,7 +91,7 @@ class Judge:
         """The site was destroyed, and had its time."""
         volumes = {name for policy in self.expected.snapshots for name in policy.volumes}
         found = leftover.broken(site.groups.values(), site.volumes.values(), volumes)
-        self._check(site, leftover.NAME, found)
+        self._check(site, leftover.NAME, "end", found)
 
     def destroying(self) -> None:
         """From now on no calendar holds."""
@@ -93,16 +100,16 @@ class Judge:
     def sized(self, site: Site, group: GroupState, why: str) -> None:
         """The desired size moved."""
         self._excuses.sized(site, group, why)
-        if not self._destroying and not self._excuses.excused(group.name, site.now):
+        if self._binding(site, group.name):
             found = capacity.broken(self.expected.groups[group.name], group.desired, site.now)
-            self._check(site, capacity.NAME, found, group.name)
+            self._check(site, capacity.NAME, "change", found, group.name)
 
     def mounted(self, site: Site, volume: VolumeState, node: Node) -> None:
         """A node writes to a volume from now on."""
         found = writers.broken(volume)
         if found is not None:
             self._twice_since.setdefault(volume.volume.id, site.now)
-        self._check(site, writers.NAME, found, node.instance.group)
+        self._check(site, writers.NAME, "mount", found, node.instance.group)
 
     def unmounted(self, site: Site, volume: VolumeState, node: Node) -> None:
         """It writes no more."""
@@ -114,7 +121,7 @@ class Judge:
     def resumed(self, site: Site, group: GroupState, node: Node, step: int) -> None:
         """A job goes on from `step`."""
         found = steps.broken_resume(group.name, step, self._committed.get(group.name, 0))
-        self._check(site, steps.NAME, found, group.name)
+        self._check(site, steps.NAME, "resume", found, group.name)
 
     def stopped(
         self, site: Site, group: GroupState, node: Node, step: int, kept: int, may_lose: int, planned: bool
@@ -122,11 +129,11 @@ class Judge:
         """A job stopped at `step`, of which `kept` are saved."""
         self._committed[group.name] = max(kept, self._committed.get(group.name, 0))
         found = steps.broken_stop(group.name, step, kept, may_lose, planned)
-        self._check(site, steps.NAME, found, group.name)
+        self._check(site, steps.NAME, "planned" if planned else "cut", found, group.name)
 
     def ended(self, site: Site, group: GroupState, node: Node) -> None:
         """An instance is gone."""
-        self._check_bill(site, self.expected.groups[group.name], node)
+        self._check_bill(site, self.expected.groups[group.name], node, "ended")
 
     def missed(self, site: Site, group: GroupState) -> None:
         """A scheduled action of the group was lost."""
@@ -139,12 +146,19 @@ class Judge:
     def snapshots(self, site: Site, policy: SnapshotPolicy, due: int) -> None:
         """Looked at when the hour is over, whether a turn came or not."""
 
-    def _check(self, site: Site, rule: str, found: str | None, group: str | None = None) -> None:
-        self.checked[rule] += 1
+    def _check(self, site: Site, rule: str, what: str, found: str | None, group: str | None = None) -> None:
+        self._looks.add(rule, what)
         if found is not None:
             raise Broken(rule, site.now, found, group)
 
-    def _check_bill(self, site: Site, group: GroupExpect, node: Node) -> None:
+    def _binding(self, site: Site, group: str) -> bool:
+        """Whether the calendar binds the group's size now; an excuse is written down."""
+        why = "" if self._destroying else self._excuses.excuse(group, site.now)
+        if why:
+            self._looks.excused(capacity.NAME, why)
+        return not self._destroying and not why
+
+    def _check_bill(self, site: Site, group: GroupExpect, node: Node, what: str) -> None:
         if self._destroying:
             return
         life = (node.instance.launched, node.ended or site.now)
@@ -152,7 +166,7 @@ class Judge:
         after = billing.allowance(group.drain_s, extra)
         around = near(group.windows, life[0] - after, life[1])
         found = billing.broken(group.name, node.id, life, around, after)
-        self._check(site, billing.NAME, found, group.name)
+        self._check(site, billing.NAME, what, found, group.name)
 
     def _look_at(self, site: Site, name: str, span: Span) -> None:
         """Plan this window's looks: after both edges, after every boot had its time, after every drain."""
@@ -171,9 +185,9 @@ class Judge:
 
     def _look_at_size(self, site: Site, name: str) -> None:
         group = self.expected.groups[name]
-        if not self._destroying and not self._excuses.excused(group.name, site.now):
+        if self._binding(site, group.name):
             found = capacity.broken(group, site.groups[group.name].desired, site.now)
-            self._check(site, capacity.NAME, found, group.name)
+            self._check(site, capacity.NAME, "edge", found, group.name)
 
     def _look_at_service(self, site: Site, name: str, span: Span) -> None:
         group = self.expected.groups[name]
@@ -182,9 +196,9 @@ class Judge:
         booted = span[0] + LATE_AT_MOST_S + group.boot_s
         if not booted <= site.now < span[1] or self._excuses.hurt(site.now):
             return
-        if not self._destroying and not self._excuses.excused(group.name, site.now):
+        if self._binding(site, group.name):
             here = len(site.groups[group.name].in_service())
-            self._check(site, capacity.NAME, capacity.broken_service(group, here), group.name)
+            self._check(site, capacity.NAME, "boot", capacity.broken_service(group, here), group.name)
 
     def _look_at_alive(self, site: Site, name: str, end: int) -> None:
         """A node that never ends is found without its end; a fault since may have given it more time."""
@@ -194,11 +208,11 @@ class Judge:
             self._look_after(site, name, end)
             return
         for node in site.groups[group.name].nodes:
-            self._check_bill(site, group, node)
+            self._check_bill(site, group, node, "there")
 
     def _look_at_snapshots(self, site: Site, policy: kept.SnapshotExpect, due: int, turns: int) -> None:
         for name in policy.volumes:
             for state in site.named.get(name, ()):
-                self._check(site, kept.NAME, kept.broken(policy, name, state.snapshots, due, turns))
+                self._check(site, kept.NAME, "turn", kept.broken(policy, name, state.snapshots, due, turns))
         following = due + policy.every_hours * 3_600
         site.queue.at(following + 3_600, self._look_at_snapshots, site, policy, following, turns + 1)

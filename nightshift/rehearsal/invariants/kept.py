@@ -8,7 +8,10 @@ from nightshift.rehearsal.control.timing import SNAPSHOT_WITHIN_S
 from nightshift.rehearsal.expect import SnapshotExpect
 
 NAME = "snapshots-taken"
-SAYS = "each volume with a snapshot policy has its snapshot within the hour, and as many as are to be kept"
+SAYS = (
+    "each volume with a snapshot policy has its snapshot within the hour of its turn, and all of them, or of "
+    "more than are to be kept the newest, are there"
+)
 
 
 def broken(policy: SnapshotExpect, volume: str, taken: Sequence[int], due: int, turns: int) -> str | None:

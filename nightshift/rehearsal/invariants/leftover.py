@@ -7,7 +7,10 @@ from collections.abc import Iterable
 from nightshift.rehearsal.control.state import GroupState, VolumeState
 
 NAME = "nothing-left"
-SAYS = "after a destroy no instance is left and nobody holds a volume; volumes are kept"
+SAYS = (
+    "when the stack is destroyed, as each rehearsal does once its time is over, no instance is left and "
+    "nobody holds a volume; volumes are kept"
+)
 
 
 def broken(groups: Iterable[GroupState], volumes: Iterable[VolumeState], kept: Iterable[str]) -> str | None:

@@ -22,6 +22,8 @@ _MANY = 24
 """Up to this many resumes have lines as tall as the plot; of more, only those that lost steps."""
 _APART = 130
 """Thousandths of the width that a day's name takes."""
+_NAMED = 70
+"""Those that the name of the upright axis takes."""
 _TOGETHER = 900
 """Seconds within which the nodes of a group go on together."""
 Point = tuple[int, float]
@@ -98,9 +100,11 @@ def picture(name: str, curve: Curve, found: Sequence[Resume], clock: Clock) -> M
     return svg.picture(
         height,
         _says(name, known, len(found), axes),
+        svg.layer(1000, _TALL, *_lost(axes, found), y=_HEAD),
         *_starts(axes, found, clock),
-        svg.layer(1000, _TALL, *_lost(axes, found), *_lines(axes, parts), y=_HEAD),
+        svg.layer(1000, _TALL, *_lines(axes, parts), y=_HEAD),
         *_levels(axes),
+        svg.label("loss", "0", 12, "axis"),
         *_steps(axes, height),
         class_="loss",
     )
@@ -149,7 +153,7 @@ def _round_values(low: float, high: float, many: int) -> list[float]:
 
 def _starts(axes: _Axes, found: Sequence[Resume], clock: Clock) -> list[Markup]:
     """A line at each resume, with its day where there is room; short ones where there are many."""
-    drawn, named = [], -_APART
+    drawn, named = [], _NAMED - _APART
     for one in found:
         across = axes.across(one.step)
         whole = one.lost or len(found) <= _MANY

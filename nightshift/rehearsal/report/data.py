@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from nightshift.cli.when import iso
+from nightshift.rehearsal.report.headline import headline
 from nightshift.rehearsal.report.lanes import always_minutes
 from nightshift.rehearsal.report.nights import Night, nights
 from nightshift.rehearsal.story import Break, FaultEnd, GroupInfo, NodeLife, Story, local
@@ -12,7 +13,8 @@ Json = dict[str, object]
 
 def data(story: Story) -> Json:
     """JSON-ready; instants are UTC, money is USD, lengths have their unit in the key's name."""
-    bill = story.bill
+    bill, told = story.bill, nights(story)
+    head = headline(story, told)
     return {
         "stack": story.stack,
         "seed": story.seed,
@@ -21,6 +23,8 @@ def data(story: Story) -> Json:
         "end": _instant(story.end),
         "timezone": story.timezone,
         "ok": story.ok,
+        "headline": head.sentence,
+        "rehearsed": head.rehearsed,
         "real_nodes": story.real_nodes,
         "modelled_nodes": sum(1 for node in story.nodes if not node.real),
         "steps_trained": story.steps_trained,
@@ -33,16 +37,25 @@ def data(story: Story) -> Json:
         "forecast_usd": round(bill.forecast_usd, 2),
         "always_on_usd": round(bill.always_on_usd, 2),
         "differences": [
-            {"why": one.why, "group": one.group, "minutes": one.minutes, "usd": round(one.usd, 2)}
+            {
+                "why": one.why,
+                "group": one.group,
+                "minutes": one.minutes,
+                "usd": round(one.usd, 2),
+                "unserved": one.unserved,
+                "shifts": [_instant(at) for at in one.shifts],
+            }
             for one in bill.differences
         ],
+        "faults_by_seed": story.by_seed,
         "faults": [_fault(fault) for fault in story.faults],
         "invariants": [
-            {"name": one.name, "says": one.says, "checked": one.checked} for one in story.invariants
+            {"name": one.name, "says": one.says, "checked": one.checked, "looked_at": one.looked_at}
+            for one in story.invariants
         ],
         "invariants_broken": [_break(one) for one in story.broken],
         "groups": [_group(name, info) for name, info in story.groups.items()],
-        "shifts": [_shift(night) for night in nights(story)],
+        "shifts": [_shift(night) for night in told],
         "nodes": [_node(node) for node in story.nodes],
         "seconds": round(story.seconds, 2),
         "provider": story.provider,
@@ -65,6 +78,7 @@ def _fault(fault: FaultEnd) -> Json:
         "what": fault.what,
         "struck": _instant(fault.struck),
         "group": fault.group,
+        "must": fault.must,
         "ended": fault.ended,
         "steps_lost": fault.steps_lost,
         "minutes_lost": fault.minutes_lost,
@@ -82,7 +96,7 @@ def _group(name: str, info: GroupInfo) -> Json:
         "kind": info.kind,
         "nodes": info.nodes,
         "timezone": info.zone,
-        "save_seconds": info.save_s,
+        "save_seconds": info.save_s or None,
     }
 
 

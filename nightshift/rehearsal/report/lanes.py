@@ -12,8 +12,10 @@ PHASES: dict[PhaseName, str] = {
     "train": "in service",
     "save": "saving a checkpoint",
     "drain": "draining",
-    "failed": "failed",
+    "failed": "failed, not fit to serve",
 }
+LEAST = 0.006
+"""What takes a smaller share of a picture's width is drawn some pixels wide."""
 
 
 def lanes(nodes: Sequence[NodeLife], end: int) -> dict[str, int]:
@@ -48,6 +50,11 @@ def joined(phases: Sequence[Phase], name: PhaseName, span: Span, bridge: int = 0
         elif part:
             found.append(part)
     return found
+
+
+def slim(spans: Iterable[Span], wide: float) -> list[float]:
+    """The middles of those that would hardly be seen, as shares of the whole width."""
+    return [(start + end) / 2 / wide for start, end in spans if end - start < LEAST * wide]
 
 
 def at_work(phases: Sequence[Phase], span: Span) -> list[Span]:

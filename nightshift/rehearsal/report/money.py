@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import floor
 
 from markupsafe import Markup
 
 from nightshift.rehearsal.report import svg
 from nightshift.rehearsal.report.lanes import always_minutes
-from nightshift.rehearsal.report.words import hours, signed_minutes, signed_usd, usd
-from nightshift.rehearsal.story import Difference, Story
+from nightshift.rehearsal.report.words import count, hours, signed_minutes, signed_usd, usd
+from nightshift.rehearsal.story import BillLine, Difference, Story
 
 _CENT = 0.005
+_FEW = 3
+"""Up to this many shifts of a reason are named."""
+Titles = Mapping[tuple[str, int], tuple[str, str]]
+"""By group and start of a shift: its place on the page, and what it's called."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +36,7 @@ def bars(story: Story) -> tuple[Bar, ...]:
     sums = (
         ("rehearsed", bill.usd, bill.billed_minutes, "mine"),
         ("forecast", bill.forecast_usd, bill.forecast_minutes, "plan"),
-        ("24/7", bill.always_on_usd, always_minutes(story), "always"),
+        ("up all the time", bill.always_on_usd, always_minutes(story), "always"),
     )
     most = max([amount for _, amount, _, _ in sums] + [_CENT])
     return tuple(
@@ -47,27 +53,41 @@ def _bar(amount: float, most: float, look: str) -> Markup:
 
 @dataclass(frozen=True)
 class Reason:
-    """A difference as the page tells it."""
+    """A difference as the page tells it. `shifts`: places and titles of those it lay in, few; else `many`."""
 
     why: str
     group: str
     minutes: str
     usd: str
+    shifts: tuple[tuple[str, str], ...] = ()
+    many: str = ""
+    unserved: bool = False
 
 
-def reasons(story: Story) -> tuple[Reason, ...]:
-    """Every difference, and what the story leaves unexplained, which should be nothing."""
+def reasons(story: Story, titles: Titles | None = None) -> tuple[Reason, ...]:
+    """Every difference, the largest first, and what is left unexplained, which should be nothing."""
     bill = story.bill
-    found = [_reason(one) for one in bill.differences]
+    ordered = sorted(bill.differences, key=lambda one: (-abs(one.usd), -abs(one.minutes)))
+    found = [_reason(one, titles or {}) for one in ordered]
     open_usd = bill.usd - bill.forecast_usd - sum(one.usd for one in bill.differences)
     open_minutes = bill.billed_minutes - bill.forecast_minutes - sum(one.minutes for one in bill.differences)
     if abs(open_usd) >= _CENT or open_minutes:
-        found.append(_reason(Difference("not explained", open_minutes, open_usd)))
+        found.append(_reason(Difference("not explained", open_minutes, open_usd), {}))
     return tuple(found)
 
 
-def _reason(one: Difference) -> Reason:
-    return Reason(one.why, one.group or "", signed_minutes(one.minutes), signed_usd(one.usd))
+def _reason(one: Difference, titles: Titles) -> Reason:
+    named = [titles[key] for start in one.shifts if (key := (one.group or "", start)) in titles]
+    few = len(one.shifts) <= _FEW
+    return Reason(
+        one.why,
+        one.group or "",
+        signed_minutes(one.minutes),
+        signed_usd(one.usd),
+        tuple(named) if few else (),
+        "" if few else count(len(one.shifts), "shift"),
+        one.unserved,
+    )
 
 
 def total(story: Story) -> Reason:
@@ -75,3 +95,37 @@ def total(story: Story) -> Reason:
     bill = story.bill
     minutes = bill.billed_minutes - bill.forecast_minutes
     return Reason("bill less forecast", "", signed_minutes(minutes), signed_usd(bill.usd - bill.forecast_usd))
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line of the bill as the page tells it."""
+
+    what: str
+    quantity: str
+    unit: str
+    each: str
+    usd: str
+
+
+def lines(story: Story) -> tuple[Line, ...]:
+    """The bill's lines; their cents add up to its sum."""
+    bill = story.bill
+    shown = adding_up([line.usd for line in bill.lines], bill.usd)
+    return tuple(_line(line, amount) for line, amount in zip(bill.lines, shown, strict=True))
+
+
+def _line(line: BillLine, amount: float) -> Line:
+    return Line(line.what, f"{line.quantity:,.2f}", line.unit, f"{line.unit_usd:,.4g} USD", usd(amount))
+
+
+def adding_up(amounts: Sequence[float], total: float) -> list[float]:
+    """The amounts in whole cents, none off by a cent, so that they add up; if they can't, rounded."""
+    cents = [floor(round(amount * 100, 4)) for amount in amounts]
+    short = round(total * 100) - sum(cents)
+    if not 0 <= short <= len(amounts):
+        return [round(amount, 2) for amount in amounts]
+    by_rest = sorted(range(len(amounts)), key=lambda at: cents[at] - amounts[at] * 100)
+    for at in by_rest[:short]:
+        cents[at] += 1
+    return [one / 100 for one in cents]

@@ -7,18 +7,28 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
+from nightshift.rehearsal.faults.table import WORDS
 from nightshift.rehearsal.story import Event, FaultEnd, NodeLife, Span, Story
 
 Verdict = Literal["fine", "disturbed", "failed", "broken", "done", "cut"]
 WORTH_TELLING: tuple[Verdict, ...] = ("broken", "failed", "disturbed")
 MEANS: dict[Verdict, str] = {
-    "fine": "up as the calendar wants it",
-    "disturbed": "something went wrong, and the group recovered or ended as it must",
-    "failed": "no node came into service",
-    "broken": "an invariant was broken",
+    "fine": "up as calendar and operator want it",
+    "disturbed": "something went wrong in it, and nodes were up all the same",
+    "failed": "no node came into service in all of it",
+    "broken": "a rule was broken in it",
     "done": "no node needed: the job was done before",
     "cut": "the rehearsal began or ended inside it, before a node was up",
 }
+SHOWN: dict[Verdict, str] = {
+    "fine": "as planned",
+    "disturbed": "disturbed",
+    "failed": "lost",
+    "broken": "broken",
+    "done": "not needed",
+    "cut": "cut off",
+}
+"""As people read it."""
 _BAD_ENDINGS = ("interrupted", "killed", "abandoned", "failed")
 _AFTER = 3600
 """Seconds past a shift's end in which its drain and what strikes it still belong to it."""
@@ -216,7 +226,8 @@ def _verdict(shift: _Shift, up: int, start: int, end: int) -> Verdict:
         return "broken"
     if not up:
         return _idle(shift, start, end)
-    if shift.faults or any(node.how in _BAD_ENDINGS for node in shift.nodes):
+    struck = any(fault.fault.partition("@")[0] not in WORDS for fault in shift.faults)
+    if struck or any(node.how in _BAD_ENDINGS for node in shift.nodes):
         return "disturbed"
     return "fine"
 

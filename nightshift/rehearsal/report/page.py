@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -11,15 +12,25 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 from markupsafe import Markup
 
 from nightshift.rehearsal.report import curve as curves
-from nightshift.rehearsal.report import money, strips, timeline, words, zoom
-from nightshift.rehearsal.report.headline import cost_says, figures, headline, lost_says
+from nightshift.rehearsal.report import gaps, money, strips, timeline, words, zoom
+from nightshift.rehearsal.report.glossary import GLOSSARY
+from nightshift.rehearsal.report.headline import (
+    cost_says,
+    figures,
+    headline,
+    lost_says,
+    saves_says,
+    unserved_usd,
+)
 from nightshift.rehearsal.report.lanes import PHASES
 from nightshift.rehearsal.report.marks import marks
 from nightshift.rehearsal.report.nights import (
     MEANS,
+    SHOWN,
     WORTH_TELLING,
     Night,
     Verdict,
+    named,
     nights,
     numbered,
     outside,
@@ -33,6 +44,7 @@ _FEW = 24
 """Up to this many shifts are all shown in full; of more, only those in which something went wrong."""
 _MOST_SHOWN = 60
 _BRIEF = 6
+_ARROW = re.compile(" → ")
 _SIGNS: dict[Verdict, str] = {
     "fine": "✓",
     "disturbed": "△",
@@ -45,19 +57,25 @@ _SIGNS: dict[Verdict, str] = {
 
 @dataclass(frozen=True)
 class Shift:
-    """A shift as the page's table tells it, with its picture where it has one."""
+    """A shift as the page's table tells it, with its picture where it has one.
+
+    `why` in full; `brief`: what is told of it elsewhere by the place where, the rest as it is.
+    """
 
     id: str
     group: str
     title: str
     verdict: Verdict
+    shown: str
     sign: str
     up: str
+    lacks: str
     nodes: int
     steps: str
     lost: str
     cost: str
     why: tuple[str, ...]
+    brief: tuple[tuple[str, str], ...]
     picture: Markup
 
 
@@ -94,18 +112,26 @@ def view(story: Story) -> dict[str, object]:
         "story": story,
         "clock": clock,
         "words": words,
+        "tight": tight,
+        "coded": coded,
         "css": Markup((_TEMPLATES / "page.css").read_text(encoding="utf-8")),
         "headline": headline(story, told),
         "figures": figures(story),
         "lost_says": lost_says(story),
+        "saves_says": saves_says(story),
         "cost_says": cost_says(story),
         "shifts": shifts,
         "troubled": troubled,
         "worst": sorted(troubled, key=lambda shift: WORTH_TELLING.index(shift.verdict))[:_BRIEF],
         "close": len(weeks) > strips.LOOSE,
         "many": len(shifts) > _FEW,
-        "means": MEANS,
-        "signs": _SIGNS,
+        "means": {SHOWN[one]: MEANS[one] for one in MEANS if one in {night.verdict for night in told}},
+        "glossary": GLOSSARY,
+        "idle": [name for name, info in story.groups.items() if not info.has_job],
+        "spot": any(node.market == "spot" for node in story.nodes),
+        "drawn_saves": any(one.phase == "save" for node in story.nodes for one in node.phases),
+        "lost_shifts": any(night.verdict == "failed" for night in told),
+        "unrehearsed": any("not rehearsed" in strip.picture for strip in weeks),
         "phases": PHASES,
         "strips": weeks,
         "lives": tuple(_life(node, clock) for node in story.nodes),
@@ -115,9 +141,11 @@ def view(story: Story) -> dict[str, object]:
         "breaks": [(one, timeline.table(story, one.before)) for one in story.broken],
         "broken_rules": {one.rule for one in story.broken},
         "bars": money.bars(story),
-        "reasons": money.reasons(story),
+        "reasons": money.reasons(story, _titles(shifts, told)),
         "total": money.total(story),
-        "chapters": timeline.chapters(story),
+        "unserved": usd(unserved_usd(story)) if unserved_usd(story) >= 0.005 else "",
+        "bill_lines": money.lines(story),
+        "chapters": timeline.chapters(story, told if len(told) <= _FEW else ()),
         "kinds": KINDS,
     }
 
@@ -136,41 +164,83 @@ def _template() -> Template:
 
 
 def _shown(value: object) -> object:
-    return words.clean(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+    plain = isinstance(value, str) and not isinstance(value, Markup)
+    return words.clean(_ARROW.sub("\u00a0→\u00a0", str(value))) if plain else value
+
+
+def tight(text: str) -> Markup:
+    """A line breaks inside of a word only where it has no room for all of it."""
+    return Markup(" ").join(
+        _word(one) if "-" in one else Markup.escape(one) for one in _clean(text).split(" ")
+    )
+
+
+def _word(text: str) -> Markup:
+    return Markup('<span class="word">{}</span>').format(text)
+
+
+def _clean(text: str) -> str:
+    return str(_shown(text))
+
+
+def coded(text: str) -> Markup:
+    """What stands between backticks is something to type; names with hyphens stay whole."""
+    pieces = text.split("`")
+    if len(pieces) % 2 == 0:
+        return tight(text)
+    return Markup("").join(
+        Markup("<code>{}</code>").format(tight(one)) if at % 2 else tight(one)
+        for at, one in enumerate(pieces)
+    )
+
+
+def _titles(shifts: Sequence[Shift], told: Sequence[Night]) -> dict[tuple[str, int], tuple[str, str]]:
+    """By group and start: the shift's place on the page and its title."""
+    return {
+        (night.group, night.start): (shift.id, shift.title) for shift, night in zip(shifts, told, strict=True)
+    }
 
 
 def _shifts(story: Story, told: Sequence[Night], clock: Clock) -> tuple[Shift, ...]:
     wanted = [night for night in told if len(told) <= _FEW or night.worth_telling]
     pictured = {id(night) for night in wanted[:_MOST_SHOWN] if night.nodes}
     found = marks(story)
-    return tuple(
-        _shift(
-            at,
-            night,
-            clock,
-            zoom.zoom(night, clock, found.get(night.group, ()), stop(story))
-            if id(night) in pictured
-            else Markup(),
-        )
-        for at, night in enumerate(told, 1)
-    )
+    shifts = []
+    for at, night in enumerate(told, 1):
+        signs = found.get(night.group, ())
+        shown = zoom.zoom(night, clock, signs, stop(story)) if id(night) in pictured else Markup()
+        shifts.append(_shift(at, story, night, clock, shown))
+    return tuple(shifts)
 
 
-def _shift(at: int, night: Night, clock: Clock, picture: Markup) -> Shift:
+def _shift(at: int, story: Story, night: Night, clock: Clock, picture: Markup) -> Shift:
+    has_job = story.groups[night.group].has_job
+    none = "none" if has_job else "no job"
     return Shift(
         id=f"shift-{at}",
         group=night.group,
         title=clock.span(night.start, night.end),
         verdict=night.verdict,
+        shown=SHOWN[night.verdict],
         sign=_SIGNS[night.verdict],
         up=f"{length(night.up_s) if night.up_s else 'none'} of {length(night.expected_s)}",
+        lacks=gaps.without(night, story.start, stop(story)),
         nodes=len(night.nodes),
-        steps="" if night.steps is None else number(night.steps),
-        lost="" if night.steps is None else number(night.steps_lost),
+        steps=none if night.steps is None else number(night.steps),
+        lost=number(night.steps_lost) if has_job else "–",
         cost=usd(night.usd),
         why=night.why,
+        brief=_brief(story, night),
         picture=picture,
     )
+
+
+def _brief(story: Story, night: Night) -> tuple[tuple[str, str], ...]:
+    """The reasons, each fault by its place in the table of faults."""
+    numbers = {fault: number for number, fault in numbered(story)}
+    faults = {f"{named(one)}: {one.what}": f"fault-{numbers[one]}" for one in night.faults}
+    others = [why for why in night.why if not why.startswith(tuple(f"{says};" for says in faults))]
+    return (*((place, says) for says, place in faults.items()), *(("", why) for why in others))
 
 
 def _life(node: NodeLife, clock: Clock) -> Life:
@@ -180,9 +250,7 @@ def _life(node: NodeLife, clock: Clock) -> Life:
         group=node.group,
         type=f"{node.type} {node.market}",
         real=node.real,
-        there=clock.span(node.launched, node.ended)
-        if node.ended
-        else f"{clock.when(node.launched)} to the end",
+        there=_there(node, clock),
         how=node.how,
         why=node.why,
         phases=_phases(node),

@@ -9,9 +9,9 @@ from itertools import pairwise
 from markupsafe import Markup
 
 from nightshift.rehearsal.report import svg
-from nightshift.rehearsal.report.lanes import at_work, clipped, joined, lanes, within
+from nightshift.rehearsal.report.lanes import at_work, clipped, joined, lanes, slim, within
 from nightshift.rehearsal.report.marks import Mark, drawn, marks
-from nightshift.rehearsal.report.nights import stop
+from nightshift.rehearsal.report.nights import nights, stop
 from nightshift.rehearsal.report.words import Clock
 from nightshift.rehearsal.story import GroupInfo, NodeLife, Span, Story
 
@@ -37,6 +37,7 @@ class _Book:
     clock: Clock
     nodes: dict[str, list[NodeLife]]
     marks: dict[str | None, list[Mark]]
+    lost: frozenset[tuple[str, int]]
     stop: int
 
     @property
@@ -102,7 +103,8 @@ def _book(story: Story, clock: Clock) -> _Book:
     nodes: dict[str, list[NodeLife]] = {name: [] for name in story.groups}
     for node in story.nodes:
         nodes.setdefault(node.group, []).append(node)
-    return _Book(story, clock, nodes, marks(story), stop(story))
+    lost = frozenset((night.group, night.start) for night in nights(story) if night.verdict == "failed")
+    return _Book(story, clock, nodes, marks(story), lost, stop(story))
 
 
 def _week(book: _Book, first: int, days: int, close: bool, headed: bool) -> _Week:
@@ -195,7 +197,8 @@ def _band(week: _Week, name: str, y: float) -> tuple[list[Markup], float]:
     top += height
     tall = many * thick + (2 if week.close else 6)
     drawn += [_behind(week, name, top, tall), *marks]
-    drawn.append(_lives(week, nodes, places, top + (1 if week.close else 3), thick))
+    top_life = top + (1 if week.close else 3)
+    drawn += [_lives(week, nodes, places, top_life, thick), *_failures(week, nodes, places, top_life, thick)]
     return drawn, top + tall + (3 if week.close else 10) - y
 
 
@@ -205,10 +208,12 @@ def _behind(week: _Week, name: str, y: float, height: float) -> Markup:
     parts = []
     for start, end in info.windows:
         for span in week.cut(start, end):
-            says = f"{name}: shift {week.clock.span(start, end)}"
-            parts.append(
-                svg.titled(says, svg.element("path", d=svg.blocks([span], 0, height), class_="window"))
+            lost = (name, start) in week.book.lost
+            says = f"{name}: shift {week.clock.span(start, end)}{', lost' if lost else ''}"
+            shape = svg.element(
+                "path", d=svg.blocks([span], 0, height), class_=f"window{' lost' if lost else ''}"
             )
+            parts.append(svg.titled(says, shape))
     for start, end, word in info.overrides:
         spans = week.cut(start, end)
         says = f"{name}: an operator's word, {word}, {week.clock.span(start, end)}"
@@ -221,6 +226,20 @@ def _lives(week: _Week, nodes: Sequence[NodeLife], places: dict[str, int], y: fl
     height = thick * (max(places.values(), default=0) + 1)
     drawn = [_life(week, node, places[node.id] * thick, thick) for node in nodes]
     return svg.layer(week.wide, height, *drawn, y=y)
+
+
+def _failures(
+    week: _Week, nodes: Sequence[NodeLife], places: dict[str, int], y: float, thick: float
+) -> list[Markup]:
+    """Failed pieces that are too short for their box to be seen."""
+    drawn = []
+    for node in nodes:
+        spans = [week.shift(span) for span in joined(node.phases, "failed", week.span)]
+        top = y + places[node.id] * thick
+        drawn += [
+            svg.least(svg.percent(at, 1), top, top + thick - 1, "failed") for at in slim(spans, week.wide)
+        ]
+    return drawn
 
 
 def _life(week: _Week, node: NodeLife, y: float, thick: float) -> Markup:

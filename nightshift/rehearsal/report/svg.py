@@ -90,6 +90,11 @@ def upright(x: str, top: float, bottom: float, class_: str) -> Markup:
     return element("line", x1=x, x2=x, y1=top, y2=bottom, class_=class_)
 
 
+def least(x: str, top: float, bottom: float, class_: str) -> Markup:
+    """What is too short to be seen as a box: a stroke some pixels wide, with a rim on both sides."""
+    return element("g", upright(x, top, bottom, "rim"), upright(x, top, bottom, f"least {class_}"))
+
+
 def level(y: float, class_: str) -> Markup:
     """A line across the whole picture."""
     return element("line", x1="0", x2="100%", y1=y, y2=y, class_=class_)

@@ -6,8 +6,9 @@ import time
 from collections.abc import Callable, Sequence
 
 from nightshift.cli.text import WIDTH, wrap
+from nightshift.rehearsal.report import gaps
 from nightshift.rehearsal.report.headline import cost_says, headline, lasted, lost_says
-from nightshift.rehearsal.report.nights import WORTH_TELLING, Night, nights, outside
+from nightshift.rehearsal.report.nights import SHOWN, WORTH_TELLING, Night, nights, outside, stop
 from nightshift.rehearsal.report.textstrip import LEGEND, text_strips
 from nightshift.rehearsal.report.words import Clock, clean, count, number, usd
 from nightshift.rehearsal.story import Event, Story
@@ -103,7 +104,7 @@ def summary(story: Story) -> tuple[str, ...]:
         f"{story.stack}: {lasted(story)} from {clock.day(story.start)}, {story.timezone}",
         2,
     )
-    lines += [*wrap(f"{head.word}: {head.says}", 2), ""]
+    lines += [*wrap(head.rehearsed, 2), "", *wrap(head.sentence, 2), ""]
     lines += [*_strips(story, told), *_troubles(story, told)]
     for topic, says in _topics(story, told):
         lines += wrap(says, _TOPIC, f"{topic:<{_TOPIC}}")
@@ -124,8 +125,11 @@ def _troubles(story: Story, told: Sequence[Night]) -> list[str]:
     lines: list[str] = []
     for night in bad[:_MOST_SHIFTS]:
         lost = f", {count(night.steps_lost, 'step')} lost" if night.steps_lost else ""
-        lines += wrap(f"{night.verdict:<11}{night.group}, {clock.span(night.start, night.end)}{lost}", 11)
-        lines += [piece for why in night.why for piece in wrap(why, 11, " " * 11)]
+        lines += wrap(
+            f"{SHOWN[night.verdict]:<11}{night.group}, {clock.span(night.start, night.end)}{lost}", 11
+        )
+        reasons = [*night.why, *_lacks(story, night)]
+        lines += [piece for why in reasons for piece in wrap(why, 11, " " * 11)]
     if len(bad) > _MOST_SHIFTS:
         lines.append(f"{'':11}and {count(len(bad) - _MOST_SHIFTS, 'more shift')}")
     alone = outside(story)
@@ -135,21 +139,31 @@ def _troubles(story: Story, told: Sequence[Night]) -> list[str]:
     return [*lines, ""] if lines else []
 
 
+def _lacks(story: Story, night: Night) -> list[str]:
+    says = gaps.without(night, story.start, stop(story))
+    return [says] if says else []
+
+
 def _topics(story: Story, told: Sequence[Night]) -> list[tuple[str, str]]:
     bill, real = story.bill, story.real_nodes
     checked = sum(one.checked for one in story.invariants)
     good = sum(1 for fault in story.faults if fault.ok)
     well = sum(1 for night in told if not night.worth_telling)
     return [
-        ("shifts", f"{well} of {len(told)} without trouble" if told else "none in this time"),
-        ("steps", f"{number(story.steps_lost)} lost {lost_says(story)}" if story.steps_trained else "none"),
-        ("cost", f"{usd(bill.usd)}; {cost_says(story)}"),
+        ("shifts", f"{well} of {len(told)} as planned" if told else "none in this time"),
+        (
+            "steps",
+            f"{number(story.steps_lost)} lost {lost_says(story)}"
+            if story.steps_trained
+            else lost_says(story),
+        ),
+        ("cost", f"{usd(bill.usd)} would have been billed: {cost_says(story)}"),
         ("nodes", f"{number(real)} real, {number(len(story.nodes) - real)} modelled, {_billed(story)}"),
         ("faults", f"{good} of {len(story.faults)} ended as they must" if story.faults else "none"),
         (
             "rules",
             f"{len(story.invariants)}, looked at {count(checked, 'time')}: {len(story.broken)} broken; "
-            f"{story.two_writer_seconds} s with two writers of a volume",
+            f"{story.two_writer_seconds} s of two nodes writing to one volume",
         ),
         ("seed", str(story.seed)),
     ]

@@ -42,7 +42,9 @@ def test_the_third_failed_boot_within_an_hour_stops_the_group() -> None:
     (stopped,) = told(site, "policy", group="desk")
     assert len(failed) == 3
     assert 0 < stopped.at - failed[2].at <= 60
-    assert "desired 1 -> 0" in stopped.says
+    assert stopped.says == "nightshift-lab.desk-not-ready ran its policy stop: size 1 → 0"
+    rang = told(site, "alarm", group="desk")[0]
+    assert rang.says == "nightshift-lab.desk-not-ready is in alarm: 3 failed boots within 60 minutes"
 
 
 def test_the_deployed_threshold_counts_not_one_of_ours() -> None:
@@ -77,7 +79,7 @@ def test_a_group_without_capacity_is_told_of_and_left_alone() -> None:
     play(site)
     rang = [event.says for event in told(site, "alarm", group="desk")]
     assert rang == [
-        "nightshift-lab.desk-no-capacity is in alarm",
+        "nightshift-lab.desk-no-capacity is in alarm: fewer nodes in service than wanted, for 30 minutes",
         "nightshift-lab.desk-no-capacity is fine again",
     ]
     assert told(site, "policy") == []

@@ -41,7 +41,7 @@ def test_a_death_without_a_word_costs_less_than_an_interval(name: str) -> None:
 def test_without_capacity_the_group_waits_and_pays_nothing() -> None:
     story = told("ice@mon:desk")
     (end,) = story.faults
-    assert end.ended == "launched after 121 minutes of waiting"
+    assert end.ended == "launched after 2 h 01 min of waiting, which cost nothing"
     assert story.bill.billed_minutes < told().bill.billed_minutes - 110
     assert {event.fault for event in story.events if event.kind == "no-capacity"} == {"ice@mon:desk"}
 
@@ -57,7 +57,16 @@ def test_a_bad_node_is_given_back_and_replaced() -> None:
 def test_boots_that_go_on_failing_stop_the_group_until_its_next_shift() -> None:
     story = told("boot-fails@mon:desk")
     (end,) = story.faults
-    assert "desk-not-ready ran stop: desired 1 -> 0" in end.ended
+    assert end.ended.startswith(
+        "3 nodes gave up before they were ready (the last one found: kernels: no GPU answers), "
+        "so the alarm nightshift-lab.desk-not-ready (3 failed boots within 60 minutes) set the group to 0 "
+    )
+    assert "; 9 h of the shift went by without a node. " in end.ended
+    assert end.ended.endswith(
+        "Nothing starts it before its next shift, Tue 8 Dec 09:00 CST, but a person can: "
+        "`nightshift wake desk --until 18:00 -s lab`"
+    )
+    assert end.must == "after three failed boots the alarm takes the group to 0"
     assert len([event for event in story.events if event.kind == "boot-failed"]) == 3
     assert len([node for node in story.nodes if node.group == "desk" and node.how == "drained"]) >= 4
 

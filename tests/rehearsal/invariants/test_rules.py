@@ -44,7 +44,7 @@ def test_seconds_outside_are_those_that_no_window_and_no_allowance_holds(
 def test_a_size_may_be_the_old_one_for_two_minutes_only() -> None:
     assert capacity.broken(GROUP, 0, 1_100) is None
     assert capacity.broken(GROUP, 2, 1_000) is None
-    assert capacity.broken(GROUP, 0, 1_121) == "vit has desired 0, its calendar says 2"
+    assert capacity.broken(GROUP, 0, 1_121) == "vit is to have 0 nodes, its calendar says 2"
     assert capacity.broken(GROUP, 1, 2_000) is not None
     assert capacity.broken(GROUP, 2, 5_119) is None
     assert capacity.broken(GROUP, 2, 5_121) is not None

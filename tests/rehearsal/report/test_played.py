@@ -44,7 +44,7 @@ def test_every_view_of_a_played_week_can_be_made(name: str, faults: tuple[str, .
     heard: list[str] = []
     story = played(name, faults, heard)
     read = " ".join(" ".join(ElementTree.fromstring(render(story)).itertext()).split())
-    assert all(" ".join(event.says.split()) in read for event in story.events)
+    assert all(" ".join(event.says.replace("`", "").split()) in read for event in story.events)
     assert all(fault in read for fault in faults)
     assert max(len(line) for line in (*summary(story), *heard)) <= 80
     json.dumps(data(story), allow_nan=False)

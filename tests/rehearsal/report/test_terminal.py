@@ -44,9 +44,9 @@ def test_no_text_makes_a_line_longer_or_speaks_to_the_terminal(says: str, name: 
 
 def test_the_summary_answers_the_three_questions() -> None:
     said = "\n".join(summary(three_faults()))
-    assert "failed     vit, Fri 4 Dec 20:00 to 07:00\n           boot-fails@fri: every boot fails" in said
+    assert "lost       vit, Fri 4 Dec 20:00 to 07:00\n           boot-fails@fri: every boot fails" in said
     assert "steps    412 lost of 35,549 trained" in said
-    assert "cost     92.43 USD; 24.91 USD less than the forecast" in said
+    assert "cost     92.43 USD would have been billed: 24.91 USD less than the forecast" in said
 
 
 def test_a_broken_rule_is_a_problem_with_its_replay() -> None:

@@ -34,9 +34,12 @@ class Plan:
     hours: int
     hourly: float
     nodes: int = 1
+    job: bool = True
 
 
-DESK = Plan("desk", "on-demand: g6.2xlarge", "g6.2xlarge", "on-demand", (0, 1, 2, 3, 4), 9, 9, 0.978)
+DESK = Plan(
+    "desk", "on-demand: g6.2xlarge", "g6.2xlarge", "on-demand", (0, 1, 2, 3, 4), 9, 9, 0.978, job=False
+)
 VIT = Plan("vit", "spot: g6.12xlarge, g5.12xlarge", "g6.12xlarge", "spot", (0, 2, 4), 20, 11, 1.886)
 
 
@@ -120,7 +123,7 @@ def train(
     draft.event(start + boot, "ready", "passed 9 checks, in service", plan.name, life.id)
     first = draft.steps.get(plan.name, 0)
     phases, at, step = [Phase("boot", start, start + boot)], start + boot, first
-    if first:
+    if first and plan.job:
         draft.event(at, "resume", f"the job went on at step {first:,}", plan.name, life.id)
         draft.resumes.setdefault(plan.name, []).append((at, first))
     while at < stop:
@@ -129,10 +132,10 @@ def train(
         for moment in range(at, pause, 300):
             reached = step + (moment - at) // 2
             loss = 0.35 + 4.2 * math.exp(-reached / 60_000) + 0.05 * math.sin(reached / 97 + plan.opens)
-            if leads:
+            if leads and plan.job:
                 draft.points.setdefault(plan.name, []).append((moment, reached, round(loss, 4)))
         step += (pause - at) // 2
-        if pause < stop or drained:
+        if plan.job and (pause < stop or drained):
             phases.append(Phase("save", pause, min(pause + 20, end)))
         at = pause + 20
     reached = step
@@ -142,10 +145,10 @@ def train(
     else:
         phases.append(Phase("failed", end - 30, end))
         step = max(first, reached - cut)
-        draft.lost += reached - step
+        draft.lost += reached - step if plan.job else 0
     draft.event(end, "ended", f"{how}{': ' + why if why else ''}", plan.name, life.id, fault)
-    draft.settle(life, phases, (first, reached))
-    draft.steps[plan.name] = step
+    draft.settle(life, phases, (first, reached) if plan.job else None)
+    draft.steps[plan.name] = step if plan.job else 0
 
 
 def serve(draft: Draft, plan: Plan, span: Span) -> None:
@@ -179,6 +182,7 @@ def reclaim(draft: Draft, plan: Plan, span: Span, fault: str, after: int, cut: i
             cut,
             7,
             True,
+            "everything is saved within the notice, another node goes on",
         )
     )
 

@@ -59,7 +59,9 @@ def story(
     groups = {}
     for plan in plans:
         spans = windows(plan, draft.zone, monday, weeks)
-        groups[plan.name] = GroupInfo(draft.zone, plan.kind, plan.nodes, spans, 1800, plan.hourly)
+        groups[plan.name] = GroupInfo(
+            draft.zone, plan.kind, plan.nodes, spans, 1800 if plan.job else 0, plan.hourly
+        )
         for at, span in enumerate(spans):
             _play(draft, plan, span, struck.get((plan.name, at)))
     for day in range(7 * weeks):
@@ -78,14 +80,13 @@ def story(
         curves={
             name: Curve(tuple(points), tuple(draft.resumes.get(name, ())), draft.real)
             for name, points in draft.points.items()
-            if name != "desk"
         },
         faults=tuple(draft.faults),
         bill=bill(draft, groups, end - start),
         invariants=RULES,
         seconds=3.4 * weeks,
         real_nodes=len(draft.nodes) if draft.real else 0,
-        steps_trained=sum(step for name, step in draft.steps.items() if name != "desk"),
+        steps_trained=sum(draft.steps.values()),
         steps_lost=draft.lost,
         provider="aws 7.51.0 behind pulumi 3.274.0",
         compressed="an hour of a shift was played in 2 s; steps are counted as the node counted them"
