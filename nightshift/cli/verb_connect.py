@@ -204,8 +204,9 @@ def _go(
     found = {name: shutil.which(name, path=here.env.get("PATH")) for name in PROGRAMS}
     missing = connecting.lacking(found)
     if args.show or args.json:
-        lines = (*before, *connecting.shown(words))
-        return Answer(lines, data, notes=tuple(line for one in missing for line in wrap(one, 2)))
+        notes = () if args.json else before
+        notes += tuple(line for one in missing for line in wrap(one, 2))
+        return Answer(tuple(connecting.shown(words)), data, notes=notes)
     program = found["aws"]
     if missing or program is None:
         raise CliError("this machine can't open a session yet", *missing)

@@ -163,6 +163,12 @@ def test_the_printed_command_does_the_same(desk: Desk) -> None:
     assert code == 0
     subprocess.run(["sh", "-c", out], env=desk.env, check=True)
     assert json.loads(desk.ran()[-1]) == {"command": ["sudo -iu ada"]}
+    code, out, err = desk.say("connect", "desk", "--notebook", "--as", "ada", "--print")
+    assert code == 0
+    assert TOKEN not in out
+    assert f"http://127.0.0.1:18888/lab?token={TOKEN}\n" in err
+    subprocess.run(["sh", "-c", out], env=desk.env, check=True)
+    assert json.loads(desk.ran()[-1]) == {"portNumber": ["18888"], "localPortNumber": ["18888"]}
 
 
 def test_ssh_reads_the_block(desk: Desk, tmp_path: Path) -> None:
