@@ -22,9 +22,10 @@ _AT: Mapping[str, tuple[str, str]] = {
         "shifts for their nodes being in service after their boots",
     ),
     "turn": ("turn of a policy for a volume", "turns of policies for a volume each"),
-    "end": ("destroy, after the rehearsed time", "destroys"),
 }
 """One, and several."""
+_ONCE = {"end": "the destroy after the rehearsed time"}
+"""What has no number, since a rehearsal has one."""
 _NEVER = {"cut": "no job cut off while it trained"}
 """What is told of when it wasn't among them, beside what was."""
 _BESIDE = {"cut": ("planned", "resume")}
@@ -53,6 +54,7 @@ class Looks:
         """`3 planned ends of jobs, no job cut off while it trained; not asked once: ...`."""
         seen = self._seen.get(rule, Counter())
         said = [f"{many:,} {_AT[what][many != 1]}" for what in _AT if (many := seen[what])]
+        said += [says for what, says in _ONCE.items() if seen[what]]
         said += [
             says
             for what, says in _NEVER.items()

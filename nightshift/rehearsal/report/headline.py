@@ -116,7 +116,7 @@ def rehearsed(story: Story) -> str:
 
 
 def put_in(story: Story) -> str:
-    """`3 faults were put in on purpose, each named`."""
+    """`3 faults were put in on purpose, chosen by name, none by chance`."""
     words = sum(1 for fault in story.faults if fault.fault.partition("@")[0] in WORDS)
     faults = len(story.faults) - words
     if not story.faults:
@@ -225,11 +225,9 @@ def _undelivered(story: Story, over: float) -> str:
     lost = unserved_usd(story)
     if lost < 0.005:
         return ""
-    return (
-        f", of which {usd(lost)} is service that wasn't delivered"
-        if over <= -lost
-        else (f" although {usd(lost)} of service wasn't delivered")
-    )
+    if over <= -lost:
+        return f", of which {usd(lost)} is service that wasn't delivered"
+    return f"; {usd(lost)} of it was service that wasn't delivered"
 
 
 def unserved_usd(story: Story) -> float:

@@ -32,6 +32,7 @@ TEXT = [
     ("card", "bad"),
     ("card", "soft"),
 ]
+LINES = [("grid", "card"), ("grid", "window"), ("grid", "lost")]
 SHAPES = [
     ("train", "card"),
     ("train", "window"),
@@ -64,3 +65,9 @@ def test_text_is_readable(theme: dict[str, str], front: str, behind: str) -> Non
 @pytest.mark.parametrize(("front", "behind"), SHAPES)
 def test_shapes_stand_out(theme: dict[str, str], front: str, behind: str) -> None:
     assert contrast(theme[front], theme[behind]) >= 3
+
+
+@pytest.mark.parametrize("theme", [LIGHT, DARK], ids=["light", "dark"])
+@pytest.mark.parametrize(("front", "behind"), LINES)
+def test_lines_of_a_scale_can_be_seen(theme: dict[str, str], front: str, behind: str) -> None:
+    assert contrast(theme[front], theme[behind]) >= 1.35

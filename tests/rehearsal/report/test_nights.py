@@ -97,6 +97,14 @@ def test_a_node_that_died_without_a_fault_disturbs_its_shift() -> None:
     assert hurt.why == (f"{first.id} killed: kernel panic",)
 
 
+def test_an_operators_word_is_no_trouble() -> None:
+    story = good_week()
+    start, _ = story.groups["vit"].windows[1]
+    word = FaultEnd("hold@wed+3h", "an operator holds the group", start + 10_800, "vit", "", 0, 0, True)
+    held = night(replace(story, faults=(word,)), "vit", 1)
+    assert (held.verdict, held.faults) == ("fine", (word,))
+
+
 def test_a_fault_before_a_shift_belongs_to_the_shift_that_it_touched() -> None:
     story = good_week()
     start, _ = story.groups["vit"].windows[1]

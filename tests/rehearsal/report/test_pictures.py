@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import pairwise
@@ -15,9 +16,11 @@ from nightshift.rehearsal.report import svg
 from nightshift.rehearsal.report.curve import lives, picture, resumes, thinned
 from nightshift.rehearsal.report.lanes import joined, lanes, rows
 from nightshift.rehearsal.report.marks import marks
-from nightshift.rehearsal.report.money import bars, reasons, total
+from nightshift.rehearsal.report.money import adding_up, bars, reasons, total
+from nightshift.rehearsal.report.nights import nights, stop
 from nightshift.rehearsal.report.strips import strips
 from nightshift.rehearsal.report.words import Clock
+from nightshift.rehearsal.report.zoom import zoom
 from nightshift.rehearsal.story import Curve, NodeLife, Phase, Story
 from tests.rehearsal.report.support.stories import good_week, many_groups, midweek, three_faults, year
 
@@ -151,3 +154,56 @@ def test_the_bars_are_to_scale() -> None:
     assert f'width="{share:.2f}%"' in mine.picture
     assert plan.usd == f"{story.bill.forecast_usd:,.2f} USD"
     assert total(story).usd == "−24.91 USD"
+
+
+@given(st.lists(st.integers(0, 99_999), max_size=20))
+def test_the_cents_of_lines_add_up_and_none_is_off_by_a_cent(parts: list[int]) -> None:
+    amounts = [part / 1000 for part in parts]
+    total = round(sum(amounts), 2)
+    shown = adding_up(amounts, total)
+    assert round(sum(shown), 2) == total
+    assert all(abs(one - amount) < 0.01 for one, amount in zip(shown, amounts, strict=True))
+
+
+def test_lines_that_cant_add_up_are_rounded() -> None:
+    assert adding_up([1.006, 2.0], 9.0) == [1.01, 2.0]
+
+
+def test_a_failed_piece_too_short_for_its_box_has_a_least_width() -> None:
+    story = three_faults()
+    for drawn in (strips(story)[0].picture, zoomed(story, "failed")):
+        assert drawn.count('class="least failed"') >= 3
+    assert 'class="least' not in strips(good_week())[0].picture
+
+
+def test_a_lost_shift_is_drawn_as_one() -> None:
+    assert strips(three_faults())[0].picture.count('class="window lost"') == 1
+    assert 'class="window lost"' in zoomed(three_faults(), "failed")
+    assert 'class="window lost"' not in strips(good_week())[0].picture
+
+
+def test_a_shifts_picture_begins_and_ends_its_scale_with_the_shift_and_holds_its_marks() -> None:
+    drawn = zoomed(midweek(), "failed")
+    scale = re.findall(r'class="axis"[^>]*>([^<]+)<', drawn)
+    assert (scale[0], scale[-1]) == ("20:00", "07:00")
+    places = [float(place) for place in re.findall(r'<circle cx="([\d.]+)%"', drawn)]
+    assert places
+    assert all(2 <= place <= 98 for place in places)
+
+
+def test_every_node_says_at_the_left_how_far_it_came_and_how_it_ended() -> None:
+    drawn = zoomed(three_faults(), "disturbed")
+    assert re.search(r">i-0\w+ · real · steps 0 to 16,722 · drained<", drawn)
+    assert "roomy" not in drawn
+
+
+def zoomed(story: Story, verdict: str) -> str:
+    """The picture of the first shift that went so."""
+    night = next(one for one in nights(story) if one.verdict == verdict)
+    return zoom(night, Clock(story.timezone), marks(story)[night.group], stop(story))
+
+
+def test_the_loss_names_its_axis_and_the_strip_what_wasnt_rehearsed() -> None:
+    curve = Curve(((0, 0, 3.0), (10, 100, 2.0)), ())
+    assert ">loss</text>" in picture("vit", curve, (), CLOCK)
+    assert "not rehearsed" in strips(midweek())[0].picture

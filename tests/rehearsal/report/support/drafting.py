@@ -137,7 +137,7 @@ def train(
         step += (pause - at) // 2
         if plan.job and (pause < stop or drained):
             phases.append(Phase("save", pause, min(pause + 20, end)))
-        at = pause + 20
+        at = pause + (20 if plan.job else 0)
     reached = step
     if drained:
         phases.append(Phase("drain", stop + 20, end))
