@@ -96,7 +96,7 @@ def decide(stack: Stack, live: LiveSite) -> Decision:
         network,
         volume_units(stack, counts, found.imports),
         groups,
-        warnings=tuple(_warnings(stack, groups, live)),
+        warnings=(*_warnings(stack, groups, live), *_gone(stack, found, live)),
         notes=tuple(f"groups.{name}: {note}" for name, plan in plans.items() for note in plan.notes),
     )
 
@@ -241,6 +241,18 @@ def _warnings(stack: Stack, groups: dict[str, GroupDecision], live: LiveSite) ->
         hint = wake_hint(name, decided.calendar, running, live.now)
         if hint and (not stands or changed_actions(before, actions) != ((), ())):
             yield _with_stack(hint, name, stack.name)
+
+
+def _gone(stack: Stack, found: Reconciliation, live: LiveSite) -> Iterator[str]:
+    """A volume that was retired or deleted stays in the engine's state, which then sees nothing to make."""
+    for name in sorted({name for name, _ in found.creates}):
+        users = [group for group in live.groups if name in getattr(stack.groups.get(group), "volumes", ())]
+        if users:
+            yield (
+                f"volumes.{name}: group {', '.join(sorted(users))} stands and no live volume has this name; a "
+                "new one is made now, unless it was deployed before and is gone: then the engine's state still "
+                f"holds the old one, and `pulumi refresh -s {stack.name}` comes before `pulumi up`"
+            )
 
 
 def _with_stack(hint: str, group: str, stack: str) -> str:

@@ -136,8 +136,20 @@ def test_a_standing_group_that_was_released_in_its_shift_is_left_in_peace() -> N
     alive = {
         name: tuple(each.action for each in group.spec.schedules) for name, group in first.groups.items()
     }
-    live = nothing_alive(now=IN_VITS_SHIFT, groups=running(vit=0, desk=0), actions=alive)
+    disks = (volume("imagenet", 1, size_gib=300), volume("runs", 2))
+    live = nothing_alive(now=IN_VITS_SHIFT, groups=running(vit=0, desk=0), actions=alive, volumes=disks)
     assert decide(lab(), live).warnings == ()
+
+
+def test_a_standing_groups_volume_that_is_not_alive_is_told_of() -> None:
+    live = nothing_alive(groups=running(vit=0, desk=0), volumes=(volume("imagenet"),))
+    (said,) = [why for why in decide(lab(), live).warnings if why.startswith("volumes.")]
+    assert said.startswith("volumes.runs: group desk, vit stands and no live volume has this name")
+    assert "`pulumi refresh -s lab` comes before `pulumi up`" in said
+
+
+def test_a_first_deployment_says_nothing_of_volumes() -> None:
+    assert not [why for why in decide(lab(), nothing_alive()).warnings if why.startswith("volumes.")]
 
 
 def test_a_shift_edited_while_it_runs_but_its_group_is_down_says_how_to_start_now() -> None:
