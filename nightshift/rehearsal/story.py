@@ -101,7 +101,7 @@ KINDS: Mapping[str, str] = {
     "detach": "a volume was detached",
     "ready": "a node passed its checks and is in service",
     "boot-failed": "a node gave up before it was ready",
-    "resume": "a job went on from its last save",
+    "resume": "a job began, or went on from its last save",
     "save": "what of a job was saved when it stopped; its saves before that aren't listed",
     "notice": "AWS announced that it takes a spot node back",
     "drain": "a node began its planned end: it stops its job, saves, unmounts",

@@ -72,7 +72,7 @@ class _Claim:
     def _attached(self, state: VolumeState) -> None:
         if state.holder is self._node and state.holding == "attaching":
             state.holding = "attached"
-            self._site.tell("attach", state.volume.name, self._group.name, self._node.id)
+            self._site.tell("attach", f"volume {state.volume.name}", self._group.name, self._node.id)
             self.next()
 
     def _wait(self, why: str, state: VolumeState | None) -> None:
@@ -142,4 +142,4 @@ def let_go(site: Site, group: GroupState, node: Node) -> None:
 def _free(site: Site, group: GroupState, node: Node, state: VolumeState) -> None:
     if state.holder is node:
         state.holder, state.holding = None, ""
-        site.tell("detach", state.volume.name, group.name, node.id)
+        site.tell("detach", f"volume {state.volume.name}", group.name, node.id)

@@ -29,7 +29,8 @@ def joined(site: Site, group: GroupState) -> bool:
     job.lead, job.since, job.step = lead, site.now, step
     job.first = step if job.first is None else job.first
     job.resumes.append((site.now, step))
-    site.tell("resume", f"its job goes on from step {step}", group.name, lead.id)
+    says = f"its job goes on from step {step}" if step else "its job begins at step 0"
+    site.tell("resume", says, group.name, lead.id)
     site.watch.resumed(site, group, lead, step)
     return True
 

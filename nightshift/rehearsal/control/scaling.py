@@ -110,7 +110,8 @@ def _refuse(site: Site, group: GroupState) -> None:
     if group.retry_due:
         return
     group.retry_s = min(RETRY_MOST_S, 2 * group.retry_s) if group.retry_s else RETRY_FIRST_S
-    site.tell("no-capacity", f"InsufficientInstanceCapacity; tried again in {group.retry_s} s", group.name)
+    says = f"AWS has none to give (InsufficientInstanceCapacity); tried again in {group.retry_s} s"
+    site.tell("no-capacity", says, group.name)
     group.retry_due = True
     site.queue.after(group.retry_s, _retry, site, group)
 

@@ -58,4 +58,5 @@ def _apply(site: Site, group: GroupState, action: ScheduledAction) -> None:
     wanted = group.desired if action.desired is None else action.desired
     before = group.desired
     resize(site, group, wanted, f"action {action.name}")
-    site.tell("action", f"{action.name}: size {before} → {group.desired}", group.name)
+    moved = f"size {before} → {group.desired}" if before != group.desired else f"size stays {before}"
+    site.tell("action", f"{action.name}: {moved}", group.name)

@@ -23,7 +23,7 @@ def test_volumes_are_taken_in_one_order_and_given_back() -> None:
     _, world = lab()
     site = played(world)
     names = [event.says for event in told(site, "attach", group="vit")]
-    assert names == ["imagenet", "runs"] * 3
+    assert names == ["volume imagenet", "volume runs"] * 3
     assert all(state.holder is None for state in site.volumes.values())
     assert len(told(site, "detach")) == len(told(site, "attach"))
 
@@ -31,7 +31,7 @@ def test_volumes_are_taken_in_one_order_and_given_back() -> None:
 def test_who_finds_a_volume_taken_waits_until_it_is_free() -> None:
     site = played(overlapping(), days=1)
     gone = next(event.at for event in told(site, "detach", group="desk"))
-    taken = [event.at for event in told(site, "attach", group="vit") if event.says == "runs"]
+    taken = [event.at for event in told(site, "attach", group="vit") if event.says == "volume runs"]
     failed = told(site, "boot-failed", group="vit")
     assert failed
     assert all("held by" in event.says for event in failed)
@@ -44,7 +44,7 @@ def test_a_slow_detach_is_waited_for() -> None:
     for state in site.volumes.values():
         state.slow_until = MONDAY + 12 * HOUR + 600
     play(site)
-    taken = [event.at for event in told(site, "attach", group="vit") if event.says == "runs"]
+    taken = [event.at for event in told(site, "attach", group="vit") if event.says == "volume runs"]
     assert taken[0] >= MONDAY + 12 * HOUR + 600
     assert told(site, "boot-failed", group="vit") == []
 
