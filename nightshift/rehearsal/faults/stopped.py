@@ -12,6 +12,8 @@ from nightshift.rehearsal.report.words import Clock, count, length
 from nightshift.rehearsal.story import Event
 
 _PLAYED = " (rehearsed)"
+_NEXT_S = 80_000
+"""Somewhat less than the shortest day, since nobody types at once."""
 
 
 def stopped_says(
@@ -49,9 +51,15 @@ def _next(site: Site, group: GroupExpect, shift: tuple[int, int] | None, at: int
     comes = f"its next shift, {_clock(group, following[0], True)}" if following else "a person does"
     if shift is None:
         return f"Nothing starts it before {comes}."
-    until = f"{Clock(group.zone).local(shift[1]):%H:%M}"
+    until = _until(group, shift[1], at)
     word = f"`nightshift wake {group.name} --until {until} -s {site.world.site}`"
     return f"Nothing starts it before {comes}, but a person can: {word}"
+
+
+def _until(group: GroupExpect, end: int, now: int) -> str:
+    """As `--until` reads it: a clock time alone is its next one."""
+    local = Clock(group.zone).local(end)
+    return f"{local:%H:%M}" if end - now < _NEXT_S else f'"{local:%Y-%m-%d %H:%M}"'
 
 
 def _clock(group: GroupExpect, at: int, day: bool = False) -> str:

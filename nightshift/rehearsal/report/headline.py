@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from nightshift.rehearsal.faults.table import WORDS
-from nightshift.rehearsal.report.nights import Night, outside, stop
+from nightshift.rehearsal.report.nights import Night, Verdict, outside, stop
 from nightshift.rehearsal.report.words import Clock, count, length, number, usd, weeks
 from nightshift.rehearsal.story import Story
 
@@ -44,7 +44,7 @@ def lasted(story: Story) -> str:
 
 def headline(story: Story, told: Sequence[Night]) -> Headline:
     """The verdict and what happened; `told` are all the story's shifts."""
-    well = sum(1 for night in told if not night.worth_telling)
+    well = as_planned(told)
     short = f"{well} of {count(len(told), 'shift')} as planned" if told else "no shift"
     return Headline(
         _mood(story, told),
@@ -54,6 +54,11 @@ def headline(story: Story, told: Sequence[Night]) -> Headline:
         rehearsed(story),
         "a rule was broken" if story.broken else short,
     )
+
+
+def as_planned(told: Sequence[Night]) -> int:
+    """How many went as planned; what the rehearsal itself cut off is none of them."""
+    return sum(1 for night in told if night.verdict in ("fine", "done"))
 
 
 def _mood(story: Story, told: Sequence[Night]) -> Mood:
@@ -75,7 +80,8 @@ def _shifts(story: Story, told: Sequence[Night], well: int) -> str:
     """`5 of 8 shifts went as planned; desk's Fri 11 Dec shift was lost (boot-fails), 2 were disturbed.`"""
     if not told:
         return "No group has a shift in this time."
-    bad = [one for one in (*_lost(story, told), _disturbed(told)) if one]
+    bad = [one for one in (*_lost(story, told), _many(told, "disturbed", "disturbed")) if one]
+    bad += [one for one in (_many(told, "cut", "cut off where the rehearsal begins or ends"),) if one]
     if not bad:
         return f"All {number(well)} shifts went as planned." if well > 1 else "Its shift went as planned."
     return f"{number(well)} of {count(len(told), 'shift')} went as planned; {', '.join(bad)}."
@@ -96,9 +102,9 @@ def _cause(night: Night) -> str:
     return f" ({', '.join(kinds)})" if kinds else ""
 
 
-def _disturbed(told: Sequence[Night]) -> str:
-    many = sum(1 for night in told if night.verdict == "disturbed")
-    return f"{number(many)} {'was' if many == 1 else 'were'} disturbed" if many else ""
+def _many(told: Sequence[Night], verdict: Verdict, says: str) -> str:
+    many = sum(1 for night in told if night.verdict == verdict)
+    return f"{number(many)} {'was' if many == 1 else 'were'} {says}" if many else ""
 
 
 def _faults(story: Story) -> str:
@@ -117,7 +123,7 @@ def rehearsed(story: Story) -> str:
 
 def put_in(story: Story) -> str:
     """`3 faults were put in on purpose, chosen by name, none by chance`."""
-    words = sum(1 for fault in story.faults if fault.fault.partition("@")[0] in WORDS)
+    words = _words(story)
     faults = len(story.faults) - words
     if not story.faults:
         return "No fault was put in"
@@ -125,6 +131,11 @@ def put_in(story: Story) -> str:
     said += [count(words, "operator's word")] if words else []
     was = "was" if len(story.faults) == 1 else "were"
     return f"{' and '.join(said)} {was} put in on purpose, {_by(story)}"
+
+
+def _words(story: Story) -> int:
+    """How many of the faults are an operator's words."""
+    return sum(1 for fault in story.faults if fault.fault.partition("@")[0] in WORDS)
 
 
 def _by(story: Story) -> str:
@@ -179,8 +190,9 @@ def figures(story: Story) -> tuple[Figure, ...]:
     broken, writers = len(story.broken), story.two_writer_seconds
     bad = sum(1 for fault in story.faults if not fault.ok)
     good = f"{len(story.faults) - bad} of {len(story.faults)}" if story.faults else "none"
+    named = "faults and words" if _words(story) else "faults"
     return (
-        Figure("faults that ended as they must" if story.faults else "faults", good, "", bad > 0),
+        Figure(f"{named} that ended as they must" if story.faults else "faults", good, "", bad > 0),
         Figure("rules broken", number(broken), f"of {len(story.invariants)}", broken > 0),
         Figure("two nodes wrote to one volume for", length(writers), "", writers > 0),
     )
@@ -227,7 +239,7 @@ def _undelivered(story: Story, over: float) -> str:
         return ""
     if over <= -lost:
         return f", of which {usd(lost)} is service that wasn't delivered"
-    return f"; {usd(lost)} of it was service that wasn't delivered"
+    return f"; {usd(lost)} of service wasn't delivered"
 
 
 def unserved_usd(story: Story) -> float:

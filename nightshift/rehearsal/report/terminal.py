@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 from nightshift.cli.text import WIDTH, wrap
 from nightshift.rehearsal.report import gaps
-from nightshift.rehearsal.report.headline import cost_says, headline, lasted, lost_says
+from nightshift.rehearsal.report.headline import as_planned, cost_says, headline, lasted, lost_says
 from nightshift.rehearsal.report.nights import SHOWN, WORTH_TELLING, Night, nights, outside, stop
 from nightshift.rehearsal.report.textstrip import LEGEND, text_strips
 from nightshift.rehearsal.report.words import Clock, clean, count, number, usd
@@ -148,7 +148,7 @@ def _topics(story: Story, told: Sequence[Night]) -> list[tuple[str, str]]:
     bill, real = story.bill, story.real_nodes
     checked = sum(one.checked for one in story.invariants)
     good = sum(1 for fault in story.faults if fault.ok)
-    well = sum(1 for night in told if not night.worth_telling)
+    well = as_planned(told)
     return [
         ("shifts", f"{well} of {len(told)} as planned" if told else "none in this time"),
         (

@@ -10,7 +10,9 @@ from nightshift.rehearsal.faults.parse import parse
 from nightshift.rehearsal.faults.table import KINDS
 from nightshift.rehearsal.story import FaultEnd, Story
 from nightshift.rehearsal.weeks import rehearse
+from tests.rehearsal.support.record import recorded
 from tests.rehearsal.support.sites import lab, plan
+from tests.rehearsal.support.stacks import shipped
 
 
 def told(*names: str, seed: int = 1, **other: Any) -> Story:
@@ -69,6 +71,12 @@ def test_boots_that_go_on_failing_stop_the_group_until_its_next_shift() -> None:
     assert end.must == "after three failed boots the alarm takes the group to 0"
     assert len([event for event in story.events if event.kind == "boot-failed"]) == 3
     assert len([node for node in story.nodes if node.group == "desk" and node.how == "drained"]) >= 4
+
+
+def test_the_word_that_ends_a_stop_names_the_day_where_the_clock_alone_would_be_another() -> None:
+    story = rehearse(shipped("cluster"), recorded("cluster"), plan(faults=parse(["boot-fails@fri"])))
+    (end,) = story.faults
+    assert 'nightshift wake pretrain --until "2026-12-14 08:00" -s cluster' in end.ended
 
 
 def test_a_lost_metadata_service_stops_no_job() -> None:

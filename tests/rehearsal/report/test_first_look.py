@@ -84,6 +84,23 @@ def test_a_week_without_trouble_is_told_plainly() -> None:
     assert "service that wasn't delivered" not in cost_says(story)
 
 
+def test_a_shift_that_the_rehearsal_cut_off_is_not_called_as_planned() -> None:
+    stack, world = lab()
+    late = plan(seed=3)
+    story = rehearse(stack, world, replace(late, start=late.start + 7_200))
+    assert headline(story, nights(story)).sentence == (
+        "All rules held. 7 of 8 shifts went as planned; 1 was cut off where the rehearsal begins or ends."
+    )
+
+
+def test_an_operators_word_is_counted_as_one() -> None:
+    said = part("faults", "hold@tue:desk")
+    assert "its nodes drain, it comes up with the first shift that starts after that" in said
+    told = "".join(tree("hold@tue:desk").itertext())
+    assert "faults and words that ended as they must" in told
+    assert "All 6 shifts went as planned." in told
+
+
 def test_disturbed_shifts_alone_are_a_warning() -> None:
     story = year()
     quiet = replace(story, faults=tuple(one for one in story.faults if not one.fault.startswith("boot")))
@@ -167,7 +184,7 @@ def test_how_much_of_the_difference_is_service_that_nobody_got_is_said() -> None
     dearer = replace(
         story.bill, forecast_usd=story.bill.usd - 1, differences=(Difference("x", -1, -2.0, "desk", True),)
     )
-    assert "2.00 USD of it was service that wasn't delivered" in cost_says(replace(story, bill=dearer))
+    assert "; 2.00 USD of service wasn't delivered; " in cost_says(replace(story, bill=dearer))
 
 
 def test_percentages_are_rounded_and_never_say_that_all_was_saved() -> None:
