@@ -250,9 +250,9 @@ def _gone(stack: Stack, found: Reconciliation, live: LiveSite) -> Iterator[str]:
         if users:
             mounted_by = ", ".join(sorted(users))
             yield (
-                f"volumes.{name}: group {mounted_by} stands and no live volume has this name; a new one is made "
-                "now, unless it was deployed before and is gone: then the engine's state still holds the old "
-                f"one, and `pulumi refresh -s {stack.name}` comes before `pulumi up`"
+                f"volumes.{name}: group {mounted_by} stands and no live volume has this name; a new one is "
+                "made now, unless it was deployed before and is gone: then the engine's state still "
+                f"holds the old one, and `pulumi refresh -s {stack.name}` comes before `pulumi up`"
             )
 
 
