@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from math import floor
 
 from markupsafe import Markup
 
 from nightshift.rehearsal.report import svg
 from nightshift.rehearsal.report.lanes import always_minutes
-from nightshift.rehearsal.report.words import count, hours, signed_minutes, signed_usd, usd
+from nightshift.rehearsal.report.words import adding_up, count, hours, signed_minutes, signed_usd, usd
 from nightshift.rehearsal.story import BillLine, Difference, Story
 
 _CENT = 0.005
@@ -111,21 +110,9 @@ class Line:
 def lines(story: Story) -> tuple[Line, ...]:
     """The bill's lines; their cents add up to its sum."""
     bill = story.bill
-    shown = adding_up([line.usd for line in bill.lines], bill.usd)
-    return tuple(_line(line, amount) for line, amount in zip(bill.lines, shown, strict=True))
+    cents = adding_up([100 * line.usd for line in bill.lines], round(100 * bill.usd))
+    return tuple(_line(line, amount / 100) for line, amount in zip(bill.lines, cents, strict=True))
 
 
 def _line(line: BillLine, amount: float) -> Line:
     return Line(line.what, f"{line.quantity:,.2f}", line.unit, f"{line.unit_usd:,.4g} USD", usd(amount))
-
-
-def adding_up(amounts: Sequence[float], total: float) -> list[float]:
-    """The amounts in whole cents, none off by a cent, so that they add up; if they can't, rounded."""
-    cents = [floor(round(amount * 100, 4)) for amount in amounts]
-    short = round(total * 100) - sum(cents)
-    if not 0 <= short <= len(amounts):
-        return [round(amount, 2) for amount in amounts]
-    by_rest = sorted(range(len(amounts)), key=lambda at: cents[at] - amounts[at] * 100)
-    for at in by_rest[:short]:
-        cents[at] += 1
-    return [one / 100 for one in cents]

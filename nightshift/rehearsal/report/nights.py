@@ -41,7 +41,7 @@ _SHORT = 900
 class Night:
     """One window of a group's calendar.
 
-    `up_s` is the time with at least one node in service; `steps` is None where no job counted any.
+    `up_s` is the time in it with at least one node in service; `steps` is None where no job counted any.
     """
 
     group: str
@@ -195,8 +195,10 @@ def _home(fault: FaultEnd, windows: Sequence[Span], events: Sequence[Event], gro
 
 
 def _night(shift: _Shift, start: int, end: int) -> Night:
+    first, last = shift.window
     working = (phase for node in shift.nodes for phase in node.phases if phase.phase in ("train", "save"))
-    up = union((phase.start, phase.end) for phase in working)
+    within = ((max(phase.start, first), min(phase.end, last)) for phase in working)
+    up = union((low, high) for low, high in within if low < high)
     verdict = _verdict(shift, up, start, end)
     return Night(
         group=shift.group,

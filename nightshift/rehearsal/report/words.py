@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
+from math import floor
 from zoneinfo import ZoneInfo
 
 _UNPRINTABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
@@ -152,6 +154,17 @@ def _signed(text: str, amount: float, least: float) -> str:
 
 def _zero(amount: float) -> float:
     return 0.0 if abs(amount) < 0.005 else amount
+
+
+def adding_up(parts: Sequence[float], total: int) -> list[int]:
+    """The parts as whole numbers, none off by one, whose sum is the total; where none is, each rounded."""
+    whole = [floor(round(part, 4)) for part in parts]
+    short = total - sum(whole)
+    if not 0 <= short <= len(parts):
+        return [round(part) for part in parts]
+    for at in sorted(range(len(parts)), key=lambda at: whole[at] - parts[at])[:short]:
+        whole[at] += 1
+    return whole
 
 
 def number(value: float) -> str:

@@ -97,6 +97,16 @@ def test_a_node_that_died_without_a_fault_disturbs_its_shift() -> None:
     assert hurt.why == (f"{first.id} killed: kernel panic",)
 
 
+def test_service_after_the_shifts_end_is_none_of_it() -> None:
+    whole = good_week()
+    one = night(whole, "vit", 1)
+    (node,) = one.nodes
+    late = replace(node.phases[-1], phase="train", start=one.end - 60, end=one.end + 90)
+    longer = replace(node, phases=(*node.phases[:1], late))
+    nodes = tuple(longer if each.id == node.id else each for each in whole.nodes)
+    assert night(replace(whole, nodes=nodes), "vit", 1).up_s == 60
+
+
 def test_an_operators_word_is_no_trouble() -> None:
     story = good_week()
     start, _ = story.groups["vit"].windows[1]

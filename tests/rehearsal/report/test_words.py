@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from nightshift.rehearsal.report.words import (
     Clock,
+    adding_up,
     clean,
     count,
     length,
@@ -118,3 +119,14 @@ def test_clean_text_has_nothing_that_a_terminal_or_xml_obeys(text: str) -> None:
     assert len(clean(text)) == len(text)
     assert all(letter in "\t\n\r" or ord(letter) >= 32 for letter in clean(text))
     assert "\x1b" not in clean(text)
+
+
+@given(st.lists(st.floats(0, 9_999), max_size=20))
+def test_whole_parts_add_up_and_none_is_off_by_one(parts: list[float]) -> None:
+    whole = adding_up(parts, round(sum(parts)))
+    assert sum(whole) == round(sum(parts))
+    assert all(abs(one - part) < 1.0001 for one, part in zip(whole, parts, strict=True))
+
+
+def test_parts_that_cant_add_up_are_rounded() -> None:
+    assert adding_up([100.6, 200.0], 900) == [101, 200]
