@@ -16,7 +16,7 @@ from nightshift.cli.answer import Answer
 from nightshift.cli.context import Context
 from nightshift.cli.errors import UsageError
 from nightshift.cli.text import table, wrap
-from nightshift.plan.forecast import Forecast, Line, forecast, month_bounds
+from nightshift.plan.forecast import Forecast, Line, forecast, month_bounds, saved_percent
 
 if TYPE_CHECKING:
     from nightshift.settings.models import Stack
@@ -86,7 +86,7 @@ def _head(stack: Stack, found: Forecast) -> list[str]:
     lines = wrap(f"{stack.name}: {month}: {headline(found)}", 2)
     lines += _prices(found)
     lines += [piece for says in _range(found) for piece in wrap(says, 2, "  ")]
-    saved = saved_percent(found)
+    saved = saved_percent(found.usd, found.always_on_usd)
     lines += wrap(f"up all the time: {money(found.always_on_usd)} USD; the shifts save {saved} %", 2, "  ")
     lines += wrap(f"kept after destroy: {money(found.kept_usd)} USD a month, volumes and snapshots", 2, "  ")
     return lines + _budget(stack, found)
@@ -129,13 +129,6 @@ def _budget(stack: Stack, found: Forecast) -> list[str]:
         over = found.usd if found.usd > most else found.high_usd
         lines += wrap(f"warning  {which}, {money(over)} USD, passes the budget", 9)
     return lines
-
-
-def saved_percent(found: Forecast) -> int:
-    """How much less than always on, in whole percent."""
-    if not found.always_on_usd:
-        return 0
-    return int((1 - found.usd / found.always_on_usd) * 100)
 
 
 def _lines(found: Forecast) -> list[str]:

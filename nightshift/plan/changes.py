@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 
 from nightshift.plan.calendar import Calendar
 from nightshift.plan.instants import local_text, zone_of
-from nightshift.plan.override import next_firing, wake_end
+from nightshift.plan.override import counted, next_firing, wake_end
 from nightshift.plan.shifts import Action
 
 NEAR = timedelta(minutes=5)
@@ -32,12 +32,12 @@ def running_conflicts(declared: Mapping[str, int], live: Mapping[str, RunningGro
             continue
         if name not in declared:
             problems.append(
-                f"group {name}: the file no longer names it and {_nodes(busy)} of it run; "
+                f"group {name}: the file no longer names it and {counted(busy)} of it run; "
                 f"run `nightshift sleep {name}` and wait for the drain, then deploy"
             )
         elif declared[name] < busy:
             problems.append(
-                f"group {name}: the file gives nodes: {declared[name]} and {_nodes(busy)} of it run; "
+                f"group {name}: the file gives nodes: {declared[name]} and {counted(busy)} of it run; "
                 f"deploy after its shift, or run `nightshift sleep {name}` first"
             )
     return tuple(problems)
@@ -100,7 +100,3 @@ def wake_end_hint(group: str, calendar: Calendar, live: datetime | None, now: da
         f"group {group} is awake, and with these shifts its wake {why}; "
         f"run `nightshift wake {group} --until {override.until:%Y-%m-%dT%H:%MZ}` after the deploy"
     )
-
-
-def _nodes(count: int) -> str:
-    return "1 node" if count == 1 else f"{count} nodes"

@@ -291,3 +291,11 @@ def _caps(groups: Sequence[GroupCost], spent: Sequence[GroupHours]) -> Iterator[
             f"{group.name}: its shifts would use {used} GPU-hours; gpu_hours_monthly releases it at {cap}, "
             f"after {cap / used:.0%} of them, and the sums above don't count that"
         )
+
+
+def saved_percent(usd: Decimal, always_on_usd: Decimal) -> int:
+    """How much less than up all the time, in whole percent, rounded; 100 only where nothing is billed."""
+    if not always_on_usd:
+        return 0
+    percent = int(((1 - usd / always_on_usd) * 100).to_integral_value(ROUND_HALF_UP))
+    return min(percent, 99) if cents(usd) else percent

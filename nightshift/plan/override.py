@@ -80,9 +80,13 @@ def plan_wake(calendar: Calendar, now: datetime, until: datetime) -> VerbPlan:
     wake = _under(calendar, "up", now, until)
     after = replace(calendar, override=wake).next_event(now)
     ends = local_text(after.at, zone_of(calendar.zone)) if after else "never: its shifts fill the week"
-    return _verb(
-        calendar, now, wake, calendar.nodes, [f"up now with {calendar.nodes} nodes, down again: {ends}"]
-    )
+    says = [f"up now with {counted(calendar.nodes)}, down again: {ends}"]
+    return _verb(calendar, now, wake, calendar.nodes, says)
+
+
+def counted(nodes: int) -> str:
+    """For people."""
+    return "1 node" if nodes == 1 else f"{nodes} nodes"
 
 
 def plan_sleep(calendar: Calendar, now: datetime, until: datetime | None = None) -> VerbPlan:

@@ -22,9 +22,10 @@ from nightshift.cli.project import StackFile
 from nightshift.cli.rehearsed import whole
 from nightshift.cli.site import calendars
 from nightshift.cli.text import wrap
-from nightshift.cli.verb_forecast import count, default_month, money, saved_percent
+from nightshift.cli.verb_forecast import count, default_month, money
 from nightshift.cli.verb_rehearse import provider_words, rehearse
 from nightshift.cli.when import ahead
+from nightshift.plan.forecast import saved_percent
 from nightshift.plan.instants import local_text, zone_of
 from nightshift.rehearsal import first_week
 
@@ -186,7 +187,7 @@ def _costs(stack: Stack, now: datetime) -> str:
     name = f"{datetime(year, month, 1):%B %Y}"
     return (
         f"{money(found.usd)} USD in {name}; up all the time it would be {money(found.always_on_usd)} "
-        f"({saved_percent(found)} % saved)"
+        f"({saved_percent(found.usd, found.always_on_usd)} % saved)"
     )
 
 

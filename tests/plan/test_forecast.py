@@ -11,7 +11,15 @@ from hypothesis import strategies as st
 
 from nightshift.plan.calendar import Calendar, Override
 from nightshift.plan.capacity import Capacity, CapacityBlock, Mix, OnDemand, Spot, resolve
-from nightshift.plan.forecast import CENT, Forecast, GroupCost, VolumeCost, forecast, month_bounds
+from nightshift.plan.forecast import (
+    CENT,
+    Forecast,
+    GroupCost,
+    VolumeCost,
+    forecast,
+    month_bounds,
+    saved_percent,
+)
 from nightshift.plan.shifts import Shift
 from tests.campaigns.calendar_oracle import scan, truth
 
@@ -207,3 +215,17 @@ def test_a_group_that_is_always_up_costs_what_always_on_costs(month: int, hours:
     made = forecast([always], [], region="us-east-1", year=2026, month=month)
     assert made.hours == hours
     assert made.usd == made.always_on_usd
+
+
+@given(usd=st.decimals(0, 10**6, places=2), always=st.decimals(0, 10**6, places=2))
+def test_savings_are_rounded_to_the_nearest_percent_and_whole_only_where_nothing_is_billed(
+    usd: Decimal, always: Decimal
+) -> None:
+    said = saved_percent(usd, always)
+    if not always:
+        assert said == 0
+    elif usd:
+        assert said <= 99
+        assert said == 99 or abs(said - (1 - usd / always) * 100) <= Decimal("0.5")
+    else:
+        assert said == 100

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Literal
 
+from nightshift.plan.forecast import saved_percent
 from nightshift.rehearsal.faults.table import WORDS
 from nightshift.rehearsal.report.nights import Night, Verdict, outside, stop
 from nightshift.rehearsal.report.words import Clock, count, length, number, usd, weeks
@@ -229,7 +231,8 @@ def cost_says(story: Story) -> str:
     if bill.always_on_usd - bill.usd < 0.005:
         return said
     always = usd(bill.always_on_usd)
-    return f"{said}; {saved_percent(story)} % less than {always} up all the time at the same prices"
+    saved = saved_percent(Decimal(str(bill.usd)), Decimal(str(bill.always_on_usd)))
+    return f"{said}; {saved} % less than {always} up all the time at the same prices"
 
 
 def _undelivered(story: Story, over: float) -> str:
@@ -245,10 +248,3 @@ def _undelivered(story: Story, over: float) -> str:
 def unserved_usd(story: Story) -> float:
     """What the hours would have cost in which a shift wanted nodes and had none."""
     return -sum(one.usd for one in story.bill.differences if one.unserved)
-
-
-def saved_percent(story: Story) -> int:
-    """How much less than always on, in whole percent; 100 only where nothing is billed."""
-    always = story.bill.always_on_usd
-    percent = round((1 - story.bill.usd / always) * 100) if always else 0
-    return min(percent, 99) if story.bill.usd >= 0.005 else percent
