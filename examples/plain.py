@@ -23,13 +23,14 @@ class Digits(Dataset[tuple[torch.Tensor, int]]):
 
 
 def main() -> None:
+    device = torch.device("cuda", int(os.getenv("LOCAL_RANK", "0"))) if torch.cuda.is_available() else "cpu"
     if "RANK" in os.environ:
         dist.init_process_group("nccl" if torch.cuda.is_available() else "gloo")
     world = dist.get_world_size() if dist.is_initialized() else 1
     torch.manual_seed(0)
     model: torch.nn.Module = torch.nn.Sequential(
         torch.nn.Linear(64, 128), torch.nn.ReLU(), torch.nn.Dropout(0.1), torch.nn.Linear(128, 10)
-    )
+    ).to(device)
     if dist.is_initialized():
         model = DistributedDataParallel(model)
     optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3)
@@ -41,7 +42,7 @@ def main() -> None:
         if sampler:
             sampler.set_epoch(epoch)
         for inputs, labels in loader:
-            loss = torch.nn.functional.cross_entropy(model(inputs), labels)
+            loss = torch.nn.functional.cross_entropy(model(inputs.to(device)), labels.to(device))
             optimizer.zero_grad()
             loss.backward()
             optimizer.step()

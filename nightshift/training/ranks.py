@@ -9,6 +9,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -16,7 +17,7 @@ import torch
 import torch.distributed as dist
 from torch.distributed.checkpoint.api import CheckpointException
 
-from nightshift.training.errors import SaveError
+from nightshift.training.errors import SaveError, TrainingError
 from nightshift.training.old_torch import speak_to_the_first_of_the_group
 
 T = TypeVar("T")
@@ -100,9 +101,16 @@ class Ranks:
 
 
 def find_ranks(root: Path) -> Ranks:
-    """Collective. Ranks of one node save together; all ranks do when every node sees the same `root`."""
+    """Collective. Ranks of one node save together; all ranks do when every node sees the same `root`.
+
+    Raises TrainingError without numpy, which torch itself doesn't bring along.
+    """
     if not (dist.is_available() and dist.is_initialized()):
         return Ranks(Team(), Team(), 0, 1, True)
+    if find_spec("numpy") is None:
+        raise TrainingError(
+            "numpy is missing: torch needs it for what ranks tell each other; pip install numpy"
+        )
     everyone = list(range(dist.get_world_size()))
     speak_to_the_first_of_the_group()
     control = Team(dist.get_rank(), len(everyone), _gloo(everyone))
