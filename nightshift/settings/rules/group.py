@@ -1,4 +1,4 @@
-"""Rules of a group by itself: what it names, how long things take, its job and its people."""
+"""Rules of a group by itself: what it names, how long things take and its people."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from nightshift.plan import zones
 from nightshift.plan.errors import PlanError
 from nightshift.plan.people import NOTEBOOK_USER, uid_of
 from nightshift.plan.shifts import compile_actions
-from nightshift.settings.group import Group, Job
+from nightshift.settings.group import Group
 from nightshift.settings.problem import Problem, Step
+from nightshift.settings.rules import job
 from nightshift.settings.rules.common import no_such, repeated
 from nightshift.settings.scope import Scope
 from nightshift.settings.to_plan import minutes, shifts_of
@@ -66,7 +67,7 @@ def findings(scope: Scope) -> Iterator[Problem]:
         yield from _volumes(path, group, scope)
         yield from _people(path, group)
         if group.job:
-            yield from _job((*path, "job"), group, group.job, scope)
+            yield from job.findings((*path, "job"), group, group.job, scope)
     yield from _numbers(scope)
 
 
@@ -137,32 +138,3 @@ def _numbers(scope: Scope) -> Iterator[Problem]:
                     f'"{other}" ({where}) too, so that each could read the other\'s files; take another name '
                     "for one of them, such as one with a digit more",
                 )
-
-
-def _job(path: tuple[Step, ...], group: Group, job: Job, scope: Scope) -> Iterator[Problem]:
-    yield from repeated((*path, "secrets"), job.secrets, "the secret")
-    if job.repo.startswith("/"):
-        if scope.sound(path[:-1], "volumes"):
-            yield from _on_volume((*path, "repo"), job.repo, group.volumes)
-        return
-    if _has_login(job.repo):
-        yield Problem(
-            (*path, "repo"),
-            "holds a login, which would stand in clear text on every node; write the URL without it "
-            "and put a token into Secrets Manager, named in secrets",
-        )
-    if job.ref is None and scope.sound(path, "repo"):
-        yield Problem(
-            (*path, "ref"), "missing, a Git URL needs a pinned commit or tag; add it, such as ref: 3f2c1d0"
-        )
-
-
-def _on_volume(path: tuple[Step, ...], repo: str, volumes: tuple[str, ...]) -> Iterator[Problem]:
-    if not any(repo == f"/data/{name}" or repo.startswith(f"/data/{name}/") for name in volumes):
-        known = ", ".join(f"/data/{name}" for name in volumes) or "none, the group mounts no volume"
-        yield Problem(path, f'given "{repo}", expected a path on a volume of the group: {known}')
-
-
-def _has_login(url: str) -> bool:
-    host = url.partition("://")[2].partition("/")[0]
-    return "@" in host
