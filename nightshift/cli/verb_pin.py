@@ -123,6 +123,14 @@ def _device(facts: Facts, choice: Published) -> list[str]:
 
 
 def _write(file: StackFile, facts: Facts, choice: Published) -> Answer:
+    """Edit the file. Raises CliError for what must not stand in it."""
+    from nightshift.settings.advice import placeholder
+
+    if placeholder(choice.image.id):
+        raise CliError(
+            f"this is an emulated AWS: {choice.image.id} exists in no account",
+            "nothing is written; unset AWS_ENDPOINT_URL and the keys that came with it, and repeat",
+        )
     if _device(facts, choice):
         raise CliError(
             f"{choice.image.id} has root device {choice.image.root_device}, the stack file says "

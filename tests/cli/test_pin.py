@@ -17,7 +17,7 @@ from nightshift.cli.errors import CliError
 from nightshift.cli.images import KINDS, Image, Published, read_published
 
 NOW = datetime(2026, 12, 1, 9, tzinfo=UTC)
-OLD, NEW = "ami-0abc0000000000001", "ami-0abc0000000000099"
+OLD, NEW = "ami-0abc0000000000001", "ami-0def0000000000099"
 _NAME = "Deep Learning Base OSS Nvidia Driver GPU AMI (Ubuntu 22.04)"
 
 
@@ -58,11 +58,14 @@ def test_pin_says_when_the_pinned_image_is_gone(project: Any) -> None:
 
 
 class _Images:
-    def __init__(self, *images: Mapping[str, Any]) -> None:
-        self._images = images
+    def __init__(self, *images: Mapping[str, Any], published: str = NEW) -> None:
+        self._images, self._published = images, published
 
     def get_parameters(self, Names: Sequence[str]) -> Any:
-        return {"Parameters": [{"Name": Names[0], "Value": NEW}], "InvalidParameters": list(Names[1:])}
+        return {
+            "Parameters": [{"Name": Names[0], "Value": self._published}],
+            "InvalidParameters": list(Names[1:]),
+        }
 
     def describe_images(self, Filters: Any, IncludeDeprecated: bool) -> Any:
         wanted = Filters[0]["Values"]
@@ -109,6 +112,18 @@ def test_pin_write_changes_one_line_and_keeps_the_comment(
     assert f"    image: {NEW} # pinned in November" in after
     assert "stacks/Pulumi.lab.yaml:8: image is" in capsys.readouterr().out
     assert project.say("pin") == 0
+
+
+def test_pin_write_keeps_images_of_the_emulated_aws_out_of_the_file(
+    project: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    made_up = "ami-0abc0000000220401"
+    images = _Images(_raw(OLD, "20261106"), _raw(made_up, "20261127"), published=made_up)
+    monkeypatch.setattr("nightshift.cli.context.Context.connect", lambda *_: _Aws(images))
+    before = project.file.read_text()
+    assert project.say("pin", "--write") == 1
+    assert project.file.read_text() == before
+    assert f"emulated AWS: {made_up} exists in no account" in capsys.readouterr().err
 
 
 def test_pin_write_refuses_an_image_with_another_root_device(

@@ -6,6 +6,8 @@ import copy
 from datetime import UTC, datetime
 from typing import Any
 
+import pytest
+
 from nightshift.settings import Stack, from_config
 from nightshift.settings.advice import advice
 
@@ -105,11 +107,10 @@ def test_several_network_cards_in_a_given_network_or_with_ssh_are_said() -> None
     assert [line.partition(":")[0] for line in lines] == ["site.network.subnet", "site.ssh"]
 
 
-def test_an_image_that_only_stands_in_is_said() -> None:
-    lines = advice(stack(site={"image": "ami-0abc0000000000003"}), NOW)
-    assert lines == (
-        "site.image: ami-0abc0000000000003 stands in for a real AMI; `nightshift pin` proposes one",
-    )
+@pytest.mark.parametrize("image", ["ami-0abc0000000000003", "ami-0abc0000000220401"])
+def test_an_image_that_only_stands_in_is_said(image: str) -> None:
+    lines = advice(stack(site={"image": image}), NOW)
+    assert lines == (f"site.image: {image} stands in for a real AMI; `nightshift pin` proposes one",)
 
 
 def test_a_zone_with_a_letter_that_no_region_is_known_to_have_is_said() -> None:
