@@ -109,7 +109,10 @@ class Job(Section):
         str,
         StringConstraints(pattern=r"^(?:https://|git@|/)[^\s]+$", max_length=500),
         expected("a Git URL (https://... or git@...) or a path such as /data/runs/vit"),
-        Field(description="Git URL or a path on a volume. Change: in place, at next boot."),
+        Field(
+            description="Git URL or a path on a volume. "
+            "Change: in place, at next boot; another repo begins a new run at step 0."
+        ),
     ]
     ref: Annotated[
         str | None,
@@ -117,7 +120,8 @@ class Job(Section):
         expected("a commit of 7 to 40 of 0-9 and a-f, or a version tag such as v1.2"),
         Field(
             default=None,
-            description="Pinned commit or tag; needed for a Git URL. Change: in place, at next boot.",
+            description="Pinned commit or tag; needed for a Git URL. Change: in place, at next boot; the run "
+            "goes on from its checkpoints.",
         ),
     ]
     run: Annotated[
@@ -125,7 +129,8 @@ class Job(Section):
         Field(
             min_length=1,
             max_length=1_000,
-            description="Script and arguments, given to torchrun. Change: in place, at next boot.",
+            description="Script and arguments, or -m MODULE, given to torchrun; no shell reads it. "
+            "Change: in place, at next boot; any other text begins a new run at step 0.",
         ),
     ]
     secrets: Annotated[

@@ -13,8 +13,21 @@ from nightshift.settings.scope import Scope
 
 _MODULE = ("-m", "--module")
 _LAUNCHERS = frozenset(
-    "torchrun accelerate deepspeed lightning mpirun srun env exec nohup sudo bash sh zsh dash cd source export "
-    "pip uv poetry conda make".split()
+    (
+        *(
+            "torchrun",
+            "accelerate",
+            "deepspeed",
+            "lightning",
+            "mpirun",
+            "srun",
+            "env",
+            "exec",
+            "nohup",
+            "sudo",
+        ),
+        *("bash", "sh", "zsh", "dash", "cd", "source", "export", "pip", "uv", "poetry", "conda", "make"),
+    )
 )
 """Programs and shell words that people write in front of a script; none of them is a Python file."""
 _OTHER_START = re.compile(
