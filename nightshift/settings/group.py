@@ -95,11 +95,13 @@ class Idle(Section):
 
 SecretName = Annotated[
     str,
-    StringConstraints(pattern=r"^[A-Za-z0-9/_+=.@-]{1,128}$"),
+    StringConstraints(pattern=r"^[A-Za-z0-9/_+.@-]{1,128}$"),
     expected(
-        "the name (128 characters at most) of a secret in Secrets Manager such as lab/wandb, not the secret"
+        "the name (128 characters at most, without =) of a secret in Secrets Manager such as lab/wandb, never "
+        "NAME=VALUE or the secret itself, which git would keep"
     ),
 ]
+"""Secrets Manager allows `=` in names too; here it is refused, since a value pasted behind one would pass."""
 
 
 class Job(Section):
