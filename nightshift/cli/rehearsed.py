@@ -84,7 +84,8 @@ def play(
     except FaultProblems as error:
         raise UsageError(*error.problems) from error
     except (Stuck, SandboxError, NodeError, Refused) as error:
-        raise CliError(*(f"real nodes: {line}" for line in str(error).splitlines())) from error
+        told = (f"real nodes: {line}" for line in str(error).splitlines())
+        raise CliError(*told, "the rest of the rehearsal was not played, so there is no report") from error
 
 
 def play_deployed(stack: Stack, plan: Plan, endpoint: str, say: Say, real: str | None = None) -> Story:
@@ -155,7 +156,10 @@ def report_place(path: Path) -> Path:
     """Where the report will go: tried before minutes are spent on it. Raises UsageError."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
+        there = path.exists()
         path.touch()
+        if not there:
+            path.unlink()
     except OSError as error:
         raise UsageError(f"--report: {path}: {error.strerror}") from error
     return path

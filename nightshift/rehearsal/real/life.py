@@ -10,10 +10,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from bootstrap.start.install import UNIT
-from nightshift.emulator.sandbox.node import Node
+from nightshift.emulator.engine.modules import cache_root
+from nightshift.emulator.sandbox.node import Node, NodeError
 from nightshift.rehearsal.control.fleet import Instance
 from nightshift.rehearsal.real.gate import Gate
 from nightshift.rehearsal.real.signs import Point, Signs
+from nightshift.rehearsal.real.why import over, reason, shown
 
 CLAIMS = "ec2.DescribeVolumes"
 """A node that asks for its volumes begins with this."""
@@ -22,6 +24,11 @@ CONCLUDES = "autoscaling.CompleteLifecycleAction"
 _STARTED, _ENDED = f"{UNIT}: started", f"{UNIT}: exit code"
 _AGENT = b"-m\0bootstrap\0start"
 LOOK_S = 0.05
+_LAST = 12
+"""Lines of each log that are shown where nothing better is known."""
+_LOG_S = 0.5
+"""The job's last lines reach its log within this."""
+JOB_LOG = "/var/log/nightshift/job.log"
 
 
 class Stuck(RuntimeError):
@@ -77,18 +84,63 @@ class Life:
         """How often the agent was started."""
         return sum(_STARTED in line for line in self.node.events)
 
-    def last_words(self) -> str:
-        """The end of what the agent and cloud-init have said."""
-        agent, cloud = self.node.journal(), self.node.journal("cloud-final.service")
-        return f"{cloud[-600:]}\n{agent[-1500:]}".strip()
+    def said(self) -> str:
+        """All that the agent and its job have said."""
+        return self.node.journal()
 
-    def until(self, what: str, true: Callable[[], bool], seconds: float) -> None:
-        """Wait for it. Raises Stuck."""
+    def last_words(self) -> str:
+        """The last lines of what cloud-init and the agent have said."""
+        cloud, agent = self.node.journal("cloud-final.service"), self.said()
+        return "\n".join(shown(line) for text in (cloud, agent) for line in text.splitlines()[-_LAST:])
+
+    def job_log(self) -> str:
+        """What its job has printed; nothing where none was launched."""
+        try:
+            return self.node.path(JOB_LOG).read_text(encoding="utf-8", errors="replace")
+        except (NodeError, OSError):
+            return ""
+
+    def keep_log(self) -> Path:
+        """All that cloud-init, agent and job said, where it outlives the node: one file for each group.
+
+        Raises OSError.
+        """
+        manifest = self.instance.manifest
+        path = cache_root() / "rehearsal" / f"{manifest.site}.{manifest.group}.log"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"{self.node.journal('cloud-final.service')}{self.said()}", encoding="utf-8")
+        return path
+
+    def stuck(self, what: str, why: str) -> Stuck:
+        """The error to raise: what failed and why, then where the whole log is."""
+        try:
+            kept = f"its whole log is {self.keep_log()}"
+        except OSError as error:
+            kept = f"its log can't be kept: {error.strerror}: {self.last_words()}"
+        return Stuck(f"{self.aws_id}: {what}: {why}\n{kept}")
+
+    def until(
+        self, what: str, true: Callable[[], bool], seconds: float, look: Callable[[], None] = lambda: None
+    ) -> None:
+        """Wait for it; `look` may raise before. Raises Stuck."""
         end = time.monotonic() + seconds
         while not true():
+            look()
             if time.monotonic() > end:
-                raise Stuck(f"{self.aws_id}: {what}: not within {seconds:g} s; it said: {self.last_words()}")
+                words = reason(self.job_log()) or self.last_words()
+                raise self.stuck(f"{what}: not within {seconds:g} s", f"it said: {words}")
             time.sleep(LOOK_S)
+
+    def until_begun(self, since: float, seconds: float) -> None:
+        """Wait until a job launched after `since` (unix s) trains. Raises Stuck, at once when it can't."""
+        mark, nodes = len(self.said()), self.instance.manifest.nodes
+
+        def look() -> None:
+            if why := over(self.said()[mark:], nodes):
+                time.sleep(_LOG_S)
+                raise self.stuck("its job never began", reason(self.job_log()) or why)
+
+        self.until("its job begins", lambda: self.signs.resumed(since) is not None, seconds, look)
 
     def train(self, steps: int, seconds: float) -> int:
         """Let the job make so many steps since it went on. The step that it has come to."""

@@ -25,7 +25,7 @@ from nightshift.records.store import Records
 from nightshift.rehearsal.control.fleet import Ails, Boot, Drain, Instance, Work
 from nightshift.rehearsal.real import stand_in
 from nightshift.rehearsal.real.gate import Gate
-from nightshift.rehearsal.real.life import CLAIMS, CONCLUDES, Life, Stuck
+from nightshift.rehearsal.real.life import CLAIMS, CONCLUDES, Life
 from nightshift.rehearsal.real.site import AwsGroup, credentials, travel
 
 TRAIN_STEPS = 100
@@ -71,7 +71,7 @@ class SandboxFleet:
         step = CLAIMS if instance.manifest.volumes else _reads(instance)
         over = life.gate.wait(step, 0, PATIENCE_S, life.agent_ended) is None
         if over and not life.agent_ended():
-            raise Stuck(f"{life.aws_id}: it never asked for {step}; it said: {life.last_words()}")
+            raise life.stuck(f"it never asked for {step}", f"it said: {life.last_words()}")
         return Boot(self._passed(began, ails), True)
 
     def _launch(self, instance: Instance, at: int, ails: Ails) -> Life:
@@ -108,7 +108,7 @@ class SandboxFleet:
         told = life.gate.wait(CONCLUDES, mark, PATIENCE_S, life.agent_ended)
         seconds = self._passed(began, ails)
         if told is None and not life.agent_ended():
-            raise Stuck(f"{life.aws_id}: no verdict; it said: {life.last_words()}")
+            raise life.stuck("no verdict", f"it said: {life.last_words()}")
         ready, says = self._verdict(life)
         if not ready:
             life.gate.open(CONCLUDES)
@@ -137,7 +137,7 @@ class SandboxFleet:
         if len(peers) < manifest.nodes:
             return life.signs.saved()
         for one in peers:
-            one.until("its job begins", lambda one=one: one.signs.resumed(life.begun) is not None, PATIENCE_S)
+            one.until_begun(life.begun, PATIENCE_S)
             one.resumed = one.signs.resumed(life.begun)
         return life.resumed
 
@@ -184,7 +184,7 @@ class SandboxFleet:
             life.instance.manifest.data_bucket, life.aws_id, "drain.json"
         )
         if body is None:
-            raise Stuck(f"{life.aws_id}: it drained without a record: {life.last_words()}")
+            raise life.stuck("it drained without a record", f"it said: {life.last_words()}")
         record = DrainRecord.load("the drain record", body)
         found = [hit for each in record.steps for hit in _STEP.findall(each.says) if each.name == "job"]
         return (int(found[-1]) if found else 0), bool(record.saved)
