@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 
-from nightshift.catalog.limits import DLM_START_WITHIN_S
+from nightshift.catalog.limits import DLM_START_WITHIN_S, SPOT_NOTICE_S
 from nightshift.plan.conflicts import first_meeting
 from nightshift.plan.instants import local_text
 from nightshift.plan.instants import zone_of as rules_of
@@ -14,10 +14,12 @@ from nightshift.settings.models import Stack
 from nightshift.settings.problem import dotted
 from nightshift.settings.site import GivenNetwork
 from nightshift.settings.storage import SnapshotPolicy
-from nightshift.settings.to_plan import calendar_of, capacity_plan, clock, users_of, zone_of
+from nightshift.settings.to_plan import calendar_of, capacity_plan, clock, minutes, users_of, zone_of
 
 _LAST_LETTER = "f"
 """Of the zones of us-east-1, the region with most of them."""
+JOB_SHARE = 0.7
+"""Of a short drain; the rest is the node's, to unmount (bootstrap/drain/budget.py)."""
 _LOOK_AHEAD = timedelta(days=8)
 """A week of shifts and a snapshot that runs past its end."""
 
@@ -69,6 +71,12 @@ def _groups(stack: Stack) -> Iterator[str]:
             yield (
                 f"{dotted(('groups', name, 'idle', 'then'))}: release ends the node under people who only "
                 "edit or read; warn is kinder"
+            )
+        if group.job and minutes(group.drain) * 60 < SPOT_NOTICE_S.value:
+            yield (
+                f"{dotted(('groups', name, 'drain'))}: {group.drain} leaves the job "
+                f"{minutes(group.drain) * 60 * JOB_SHARE:.0f} s to save, less than a spot notice of "
+                f"{SPOT_NOTICE_S.value} s does; name 2m or more, 10m if absent"
             )
 
 

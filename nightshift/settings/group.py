@@ -3,6 +3,7 @@
 from typing import Annotated, Literal
 
 from pydantic import Discriminator, Field, StringConstraints, Tag
+from pydantic.fields import FieldInfo
 
 from nightshift.settings.forms import by_keys
 from nightshift.settings.types import (
@@ -15,6 +16,22 @@ from nightshift.settings.types import (
     Weekday,
     expected,
 )
+
+BOOT_MINUTES = (1, 120)
+DRAIN_MINUTES = (1, 60)
+"""A hook's heartbeat is at most 7200 s; a longer drain would cost more than what it saves."""
+IDLE_MINUTES = (5, 24 * 60)
+
+
+def within(minutes: tuple[int, int], such_as: str) -> FieldInfo:
+    """Completes "expected ..." for a duration with bounds, which a rule holds."""
+    least, most = (duration_text(bound) for bound in minutes)
+    return expected(f"minutes or hours from {least} to {most} such as {such_as}")
+
+
+def duration_text(minutes: int) -> str:
+    """`90m`; whole hours beyond two as `24h`."""
+    return f"{minutes // 60}h" if minutes > 120 and minutes % 60 == 0 else f"{minutes}m"
 
 
 class Shift(Section):
@@ -85,7 +102,9 @@ class Idle(Section):
         ),
     ]
     lasting: Annotated[
-        Duration, Field(alias="for", description="For how long, such as 45m. Change: in place, at next boot.")
+        Duration,
+        within(IDLE_MINUTES, "45m"),
+        Field(alias="for", description="For how long. Change: in place, at next boot."),
     ]
     then: Annotated[
         Literal["warn", "release"],
@@ -97,8 +116,8 @@ SecretName = Annotated[
     str,
     StringConstraints(pattern=r"^[A-Za-z0-9/_+.@-]{1,128}$"),
     expected(
-        "the name (128 characters at most, without =) of a secret in Secrets Manager such as lab/wandb, never "
-        "NAME=VALUE or the secret itself, which git would keep"
+        "the name (128 characters at most, without =) of a secret in Secrets Manager such as lab/wandb, "
+        "never NAME=VALUE or the secret itself, which git would keep"
     ),
 ]
 """Secrets Manager allows `=` in names too; here it is refused, since a value pasted behind one would pass."""
@@ -211,11 +230,17 @@ class Group(Section):
     ]
     boot: Annotated[
         Duration,
-        Field(default="20m", description="Longest time from launch to ready, 1m-120m. Change: in place."),
+        within(BOOT_MINUTES, "20m"),
+        Field(default="20m", description="Longest time from launch to ready. Change: in place."),
     ]
     drain: Annotated[
         Duration,
-        Field(default="10m", description="Longest planned drain, 1m-60m. Change: in place, at next boot."),
+        within(DRAIN_MINUTES, "10m"),
+        Field(
+            default="10m",
+            description="Longest planned drain; 30 % of it, at most 150 s, is kept for what follows the job. "
+            "Change: in place, at next boot.",
+        ),
     ]
     hop_limit: Annotated[
         int,

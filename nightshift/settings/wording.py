@@ -105,7 +105,7 @@ def _of_number(path: tuple[Step, ...], given: bool | float, wanted: str) -> str:
     """Quotes are named only where they mend it."""
     text = shown(given)
     if wanted.startswith("minutes or hours") and text.isdigit():
-        return f"; write {text}m or {text}h"
+        return f"; write {text}m for minutes"
     if clock := _clock(f"{text}:00", wanted):
         return f'; write "{clock}"'
     return "; put it in quotes" if expectations.accepts(path, text.replace("+", "")) else ""

@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
+from bootstrap.drain.budget import share
 from nightshift.settings import Stack, from_config
-from nightshift.settings.advice import advice
+from nightshift.settings.advice import JOB_SHARE, advice
 
 NOW = datetime(2026, 12, 1, 9, tzinfo=UTC)
 Json = Any
@@ -119,3 +120,21 @@ def test_a_zone_with_a_letter_that_no_region_is_known_to_have_is_said() -> None:
     assert lines == (
         "site.zone: us-east-1z is an unusual zone; `nightshift doctor` says whether it is there",
     )
+
+
+def test_a_drain_shorter_than_a_spot_notice_is_said_of_a_group_with_a_job() -> None:
+    job = {"repo": "https://example.org/x.git", "ref": "v1", "run": "train.py"}
+    group = {**BASE["groups"]["a"], "drain": "1m"}
+    (line,) = advice(stack(groups={"a": {**group, "job": job}}), NOW)
+    assert line == (
+        f"groups.a.drain: 1m leaves the job {share(60).job_s:.0f} s to save, less than a spot notice of "
+        "120 s does; name 2m or more, 10m if absent"
+    )
+    assert advice(stack(groups={"a": {**group, "job": job, "drain": "2m"}}), NOW) == ()
+    assert advice(stack(groups={"a": group}), NOW) == ()
+
+
+def test_the_job_has_that_share_of_a_short_drain() -> None:
+    assert share(60).job_s == 60 * JOB_SHARE
+    assert share(120).job_s == 120 * JOB_SHARE
+    assert share(600).job_s == 600 - 150, "as the field's description says"

@@ -8,16 +8,13 @@ from nightshift.plan import zones
 from nightshift.plan.errors import PlanError
 from nightshift.plan.people import NOTEBOOK_USER, uid_of
 from nightshift.plan.shifts import compile_actions
-from nightshift.settings.group import Group
+from nightshift.settings.group import BOOT_MINUTES, DRAIN_MINUTES, IDLE_MINUTES, Group, duration_text
 from nightshift.settings.problem import Problem, Step
 from nightshift.settings.rules import job
 from nightshift.settings.rules.common import no_such, repeated
 from nightshift.settings.scope import Scope
 from nightshift.settings.to_plan import minutes, shifts_of
 
-_MINUTES = {"boot": (1, 120), "drain": (1, 60)}
-"""A hook's heartbeat is at most 7200 s; a longer drain would cost more than what it saves."""
-_IDLE_MINUTES = (5, 24 * 60)
 _SYSTEM_USERS = frozenset(
     [
         "root",
@@ -87,12 +84,12 @@ def _actions(path: tuple[Step, ...], group: Group | None) -> Iterator[Problem]:
 
 
 def _times(path: tuple[Step, ...], group: Group) -> Iterator[Problem]:
-    given = [(key, getattr(group, key), bounds) for key, bounds in _MINUTES.items()]
-    for key, text, (least, most) in given:
+    given = [((*path, "boot"), group.boot, BOOT_MINUTES), ((*path, "drain"), group.drain, DRAIN_MINUTES)]
+    if group.idle:
+        given.append(((*path, "idle", "for"), group.idle.lasting, IDLE_MINUTES))
+    for at, text, (least, most) in given:
         if not least <= minutes(text) <= most:
-            yield Problem((*path, key), f'given "{text}", expected {least}m to {most}m')
-    if group.idle and not _IDLE_MINUTES[0] <= minutes(group.idle.lasting) <= _IDLE_MINUTES[1]:
-        yield Problem((*path, "idle", "for"), f'given "{group.idle.lasting}", expected 5m to 24h')
+            yield Problem(at, f'given "{text}", expected {duration_text(least)} to {duration_text(most)}')
 
 
 def _volumes(path: tuple[Step, ...], group: Group, scope: Scope) -> Iterator[Problem]:
