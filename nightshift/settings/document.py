@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 
+from nightshift.catalog.suggest import closest
 from nightshift.settings.yamltext import NULL_KEY, OddKey, YamlError
 
 NAMESPACE = "nightshift"
 """The Pulumi project's name; keys without a namespace belong to it."""
+TOPICS = ("site", "volumes", "snapshots", "groups")
 _PULUMI_TEXTS = ("secretsprovider", "encryptedkey", "encryptionsalt")
 
 
@@ -18,6 +20,8 @@ def config_of(document: object) -> tuple[dict[str, object], frozenset[str]]:
     odd = next((key for key in top if isinstance(key, OddKey)), None)
     if odd is not None:
         raise YamlError(f"the key {odd} at the top is no word; keys there are config: and what Pulumi wrote")
+    if "config" not in top:
+        _astray(top)
     for key in _PULUMI_TEXTS:
         if isinstance(top.get(key), dict | list):
             raise YamlError(
@@ -27,6 +31,17 @@ def config_of(document: object) -> tuple[dict[str, object], frozenset[str]]:
     secret = frozenset(key for key, value in config.items() if _encrypted(value))
     given = {key: _as_pulumi_gives(value) for key, value in config.items() if key not in secret}
     return {**given, **dict.fromkeys(secret, "")}, secret
+
+
+def _astray(top: Mapping[str, object]) -> None:
+    """Pulumi passes over unknown keys, so a slip here would read as a file that says nothing."""
+    for key in top:
+        if key in _PULUMI_TEXTS:
+            continue
+        if closest(key, ("config",)):
+            raise YamlError(f'the key "{key}" at the top is read by nobody, did you mean "config"?')
+        if ":" in key or key in TOPICS:
+            raise YamlError(f'the key "{key}" stands at the top; write config: above it and indent it')
 
 
 def _config(given: Mapping[str, object]) -> dict[str, object]:

@@ -10,12 +10,11 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from nightshift.settings import rules, scope, yamltext
-from nightshift.settings.document import NAMESPACE, config_of
+from nightshift.settings.document import NAMESPACE, TOPICS, config_of
 from nightshift.settings.errors import SettingsError
 from nightshift.settings.models import Stack
 from nightshift.settings.problem import Problem
 
-TOPICS = ("site", "volumes", "snapshots", "groups")
 _REGION_KEY = "aws:region"
 _ENCRYPTED = (
     "holds an encrypted value (secure:), but nothing here is a secret; write it in plain text, "
