@@ -124,7 +124,8 @@ SecretName = Annotated[
 
 
 class Job(Section):
-    """The training run of the group; started when the node is ready, resumed in the next shift."""
+    """The training run of the group; started when the node is ready, resumed in the next shift. Packages
+    that the runtime lacks its script puts on a volume: docs/training.md, "Packages of your own"."""
 
     repo: Annotated[
         str,
