@@ -57,13 +57,18 @@ def _aws(which: Callable[[str], str | None]) -> list[Finding]:
     login = "install it to log in by SSO and to reach nodes by SSM"
     reach = "install the Session Manager plugin: `nightshift connect` needs it"
     return [
-        Finding("ok", "aws cli", _version([aws, "--version"]))
-        if aws
-        else Finding("warn", "aws cli", "not installed", login),
+        aws_cli(_version([aws, "--version"])) if aws else Finding("warn", "aws cli", "not installed", login),
         Finding("ok", "session plugin", _version([plugin, "--version"]))
         if plugin
         else Finding("warn", "session plugin", "not installed", reach),
     ]
+
+
+def aws_cli(version: str) -> Finding:
+    """By what it says of itself, such as `aws-cli/2.31.0 Python/3.13.7 ...`."""
+    if version.startswith("aws-cli/1."):
+        return Finding("warn", "aws cli", version, "install version 2: version 1 logs in by no SSO session")
+    return Finding("ok", "aws cli", version)
 
 
 def _version(command: list[str]) -> str:

@@ -87,11 +87,20 @@ def choose(found: Found, wanted: Snapshot | None, index: int | None) -> Snapshot
     if not usable:
         waiting = [one.id for one in found.snapshots if one.state == "pending"]
         more = f"; {', '.join(waiting)} isn't whole yet" if waiting else ""
-        raise CliError(
-            f"no usable snapshot of {found.volume}{more}",
-            "nothing could be restored now: see `snapshots` in the stack file",
-        )
+        raise CliError(f"no usable snapshot of {found.volume}{more}")
     return usable[0]
+
+
+def none_yet(stack: Stack, name: str) -> str:
+    """When there will be one, where there is none."""
+    volume = stack.volumes.get(name)
+    if volume is None or volume.snapshots is None:
+        return f"nothing could be restored now: volumes.{name} in the stack file names no snapshot policy"
+    policy = stack.snapshots[volume.snapshots]
+    return (
+        f"nothing could be restored now: policy {volume.snapshots} takes its first one in the hour after "
+        f"{policy.at_utc} UTC, on a day when it's deployed"
+    )
 
 
 def stale(stack: Stack, found: Found, index: int | None, now: datetime) -> str | None:

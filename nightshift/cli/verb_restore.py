@@ -56,8 +56,9 @@ def run(args: argparse.Namespace, here: Context) -> Answer:
     except CliError as error:
         if wanted is not None or isinstance(error, UsageError):
             raise
-        lines = (*_table(stack, found, now), *(piece for line in error.lines for piece in wrap(line, 2)))
-        return Answer(lines, _data(stack, found, None, now, error.lines), PROBLEM)
+        says = (*error.lines, restoring.none_yet(stack, args.volume))
+        lines = (*_table(stack, found, now), *(piece for line in says for piece in wrap(line, 2)))
+        return Answer(lines, _data(stack, found, None, now, says), PROBLEM)
     if not args.drill:
         return answer(stack, found, chosen, args.index, now)
     from nightshift.cli.drill import Drill

@@ -64,7 +64,8 @@ def run(args: argparse.Namespace, here: Context) -> Answer:
     data: dict[str, object] = {"stack": stack.name, "volume": args.volume, "id": chosen.id, "snapshot": None}
     if args.dry_run:
         return Answer((*wrap(steps, 2), "dry run: nothing was changed"), {**data, "deleted": False})
-    here.say(f"{steps}; it is known to be whole before anything is deleted")
+    for line in wrap(f"{steps}; it is known to be whole before anything is deleted", 2):
+        here.say(line)
     if not (args.yes or here.ask("Go on?")):
         return Answer(("nothing was changed",), {**data, "deleted": False}, PROBLEM)
     snapshot = snapshot_of(ec2, stack, args.volume, chosen)

@@ -90,11 +90,18 @@ def _groups(stack: Stack, facts: StatusFacts, groups: dict[str, Calendar]) -> li
 
 def _nodes(facts: StatusFacts) -> list[str]:
     rows = [
-        [node.id, group.name, node.type, node.state, _ready(facts, node), _age(facts, node)]
+        [node.id, group.name, node.type, _doing(node.state), _ready(facts, node), _age(facts, node)]
         for group in facts.groups.values()
         for node in group.nodes
     ]
     return table(["NODE", "GROUP", "TYPE", "STATE", "READY", "FOR"], rows) if rows else []
+
+
+def _doing(state: str) -> str:
+    """A lifecycle state in a word that fits its column; InService and rare ones as AWS has them."""
+    if state.startswith("Pending"):
+        return "booting"
+    return "draining" if state.startswith("Terminating") else state
 
 
 def _ready(facts: StatusFacts, node: LiveNode) -> str:

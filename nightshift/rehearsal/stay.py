@@ -47,7 +47,8 @@ def told(endpoint: str, region: str, stack: str) -> tuple[str, ...]:
         "  export AWS_ACCESS_KEY_ID=test AWS_SECRET_ACCESS_KEY=test",
         f"  export AWS_REGION={region}",
         f"  .venv/bin/nightshift status --stack {stack}",
-        "Then shifts, hold, wake, sleep, resume, retire, doctor. No node software",
-        "runs here: a node that is woken stays `starting`. Ctrl-C here ends it.",
+        "Then shifts, hold, wake, sleep, resume, retire, restore, logs, connect,",
+        "doctor. No node software runs here: a node that is woken stays `starting`,",
+        "and prints nothing. Ctrl-C here ends it.",
         "",
     )

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError
 
-from nightshift.cli import doctor_aws, verb_doctor
+from nightshift.cli import doctor_aws, doctor_machine, verb_doctor
 from nightshift.cli.doctor_machine import machine
 from nightshift.cli.finding import Finding, guarded
 from nightshift.plan.quotas import QuotaNeed
@@ -210,3 +210,11 @@ def test_an_image_that_only_stands_in_is_said_without_asking_aws(
     project.file.write_text(project.file.read_text().replace(OLD, "ami-0f1e2d3c4b5a69788"))
     project.say("doctor", "--offline", "--json")
     assert all(one["topic"] != "image" for one in json.loads(capsys.readouterr().out)["findings"])
+
+
+@pytest.mark.parametrize(
+    ("version", "level"),
+    [("aws-cli/2.31.0 Python/3.13.7", "ok"), ("aws-cli/1.45.11 Python/3.11.7", "warn"), ("installed", "ok")],
+)
+def test_version_1_of_the_aws_cli_is_warned_of(version: str, level: str) -> None:
+    assert doctor_machine.aws_cli(version).level == level

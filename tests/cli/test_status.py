@@ -295,3 +295,24 @@ def test_the_longest_names_still_fit_the_page(project: Any, facts: StatusFacts) 
     lines = answer(project.stack, full).lines
     assert max(map(len, lines)) <= 80
     assert any("p6-b200.48xlarge" in line for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("state", "word"),
+    [
+        ("Pending:Wait", "booting"),
+        ("Terminating:Wait", "draining"),
+        ("Terminating", "draining"),
+        ("InService", "InService"),
+        ("Standby", "Standby"),
+    ],
+)
+def test_a_nodes_row_stays_on_one_line_whatever_it_does(
+    project: Any, facts: StatusFacts, state: str, word: str
+) -> None:
+    node = LiveNode("i-0abc0000000000001", "g6.12xlarge", "us-east-1a", state, True)
+    group = replace(facts.groups["vit"], desired=1, nodes=(node,))
+    lines = answer(project.stack, replace(facts, groups={"vit": group})).lines
+    (row,) = [line for line in lines if line.startswith("i-0abc")]
+    assert f"  {word}  " in row
+    assert lines[lines.index(row) + 1] == ""

@@ -67,3 +67,8 @@ def test_verdicts_and_headings_are_coloured_and_nothing_else() -> None:
     assert paint("problem  vit: dead") == "\x1b[31mproblem\x1b[0m  vit: dead"
     assert paint("GROUP  NOW   NEXT") == "\x1b[1mGROUP  NOW   NEXT\x1b[0m"
     assert paint("okra is a group") == "okra is a group"
+
+
+def test_an_address_is_not_broken() -> None:
+    address = "https://docs.example.org/" + "a-long-way/" * 9
+    assert address in wrap(f"install it as is told there: {address}", 2, "  ")[1]
