@@ -61,7 +61,8 @@ class NodeLife:
     """One instance from its launch to its end. `ended` None: still there when the rehearsal ended.
 
     `how` it ended in one word, `why` in a sentence. `real`: its agent and job ran as real processes.
-    `billed_s` is what AWS bills of it; steps are those of the job's own count, None when it never trained.
+    `billed_s` is what AWS bills of it; steps are those of the job's own count, None when it never trained:
+    where it began, the last one made, and the one that the job could go on from when it stopped.
     """
 
     id: str
@@ -76,6 +77,7 @@ class NodeLife:
     phases: tuple[Phase, ...] = ()
     steps_from: int | None = None
     steps_to: int | None = None
+    steps_kept: int | None = None
     billed_s: int = 0
     usd: float = 0.0
 

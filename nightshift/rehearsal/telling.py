@@ -62,7 +62,7 @@ def story(stack: Stack, start: int, end: int, seed: int, played: Played) -> Stor
         broken=tuple(_broken(played, replay)),
         seconds=round(played.seconds, 3),
         real_nodes=sum(node.real for node in nodes),
-        steps_trained=sum(max(0, _reached(group) - (group.job.first or 0)) for group in site.groups.values()),
+        steps_trained=sum(_trained(group) for group in site.groups.values()),
         steps_lost=sum(group.job.lost for group in site.groups.values()),
         two_writer_seconds=played.judge.two_writer_seconds,
         replay=replay,
@@ -70,8 +70,10 @@ def story(stack: Stack, start: int, end: int, seed: int, played: Played) -> Stor
     )
 
 
-def _reached(group: GroupState) -> int:
-    return max(group.job.step if group.job.lead or not group.job.stops else group.job.saved, group.job.saved)
+def _trained(group: GroupState) -> int:
+    """By how many steps the job has come forward; those that were lost at its end are none of them."""
+    kept = [node.steps_kept for node in group.all_nodes() if node.steps_kept is not None]
+    return max(0, max(kept, default=0) - (group.job.first or 0))
 
 
 def _info(stack: Stack, name: str, played: Played, start: int, end: int) -> GroupInfo:
@@ -109,6 +111,7 @@ def _life(group: GroupState, node: Node, stop: int, region: str, beside: Decimal
         phases=tuple(_phases(node, stop)),
         steps_from=node.steps_from,
         steps_to=node.steps_to,
+        steps_kept=node.steps_kept,
         billed_s=billed,
         usd=float(round(billed * (own_rate(one.type, one.market, region) + beside) / HOUR, 4)),
     )

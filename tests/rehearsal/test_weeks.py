@@ -15,6 +15,7 @@ from bootstrap.lifecycle import guard
 from nightshift.cli.verb_rehearse import options
 from nightshift.rehearsal.control.model_fleet import ModelFleet
 from nightshift.rehearsal.faults.parse import parse
+from nightshift.rehearsal.report.nights import nights, outside
 from nightshift.rehearsal.story import KINDS, Story, from_json, to_json
 from nightshift.rehearsal.weeks import Plan, rehearse, shrink
 from tests.rehearsal.support.record import SHIPPED, recorded
@@ -131,3 +132,27 @@ def test_each_event_is_heard_as_it_happens() -> None:
     heard: list[object] = []
     story = rehearse(stack, world, plan(), None, heard.append)
     assert tuple(heard[: len(story.events)]) == story.events
+
+
+@settings(deadline=None, max_examples=25)
+@given(st.integers(0, 100_000), st.sampled_from(SHIPPED), st.integers(0, 6), st.floats(0.3, 1.5))
+def test_steps_are_told_alike_in_sum_by_shift_and_by_node(
+    seed: int, name: str, count: int, weeks: float
+) -> None:
+    story = rehearse(shipped(name), recorded(name), plan(weeks, seed=seed, extra=count))
+    told = nights(story)
+    beside = sum((one.steps_kept or 0) - (one.steps_from or 0) for one in outside(story) if one.steps_kept)
+    assert sum(night.steps or 0 for night in told) + beside == story.steps_trained
+    kept = [(node.group, node.steps_kept) for node in story.nodes if node.steps_kept is not None]
+    assert sum(max(step for of, step in kept if of == group) for group in dict(kept)) == story.steps_trained
+    assert all((node.steps_kept or 0) <= (node.steps_to or 0) for node in story.nodes)
+    assert sum(night.steps_lost for night in told) == story.steps_lost
+
+
+def test_a_job_that_runs_on_beyond_the_end_is_told_to_its_last_step() -> None:
+    stack, world = lab()
+    stop = MONDAY + 4 * 24 * HOUR + 23 * HOUR
+    story = rehearse(stack, world, Plan(MONDAY, stop, 1))
+    (there,) = [node for node in story.nodes if node.ended is None and node.group == "vit"]
+    assert there.steps_from
+    assert there.steps_to == there.steps_kept == story.steps_trained

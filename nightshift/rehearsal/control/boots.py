@@ -84,7 +84,7 @@ def _back(site: Site, group: GroupState, node: Node, boot: Boot) -> None:
         ends.terminate(site, group, node, boot.reason)
         site.settle(site, group)
         return
-    node.steps_from = boot.resumed
+    _resumes(node, boot.resumed)
     if jobs.joined(site, group):
         levels.watch_job(site, group)
 
@@ -92,7 +92,7 @@ def _back(site: Site, group: GroupState, node: Node, boot: Boot) -> None:
 def _in_service(site: Site, group: GroupState, node: Node, boot: Boot) -> None:
     node.where, node.ready_at = "in service", site.now
     node.enter("boot", site.now)
-    node.steps_from = boot.resumed
+    _resumes(node, boot.resumed)
     site.tell("ready", "in service", group.name, node.id)
     site.note_sizes(group)
     if jobs.joined(site, group):
@@ -132,3 +132,9 @@ def _unanswered(site: Site, group: GroupState, node: Node, hook: Hook) -> None:
         _in_service(site, group, node, Boot(0, True))
     else:
         _abandon(site, group, node, why)
+
+
+def _resumes(node: Node, step: int | None) -> None:
+    """Its job goes on from this step; what it began with on its first boot stays told."""
+    node.resumed = step
+    node.steps_from = step if node.steps_from is None else node.steps_from

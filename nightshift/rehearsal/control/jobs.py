@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from nightshift.rehearsal.control.fleet import Work
@@ -24,8 +25,8 @@ def joined(site: Site, group: GroupState) -> bool:
         return False
     if len(here) < group.group.manifest.nodes or any(node.draining for node in here):
         return False
-    lead = max(here, key=lambda node: node.steps_from or 0)
-    step = lead.steps_from or 0
+    lead = max(here, key=lambda node: node.resumed or 0)
+    step = lead.resumed or 0
     job.lead, job.since, job.step = lead, site.now, step
     job.first = step if job.first is None else job.first
     job.resumes.append((site.now, step))
@@ -65,6 +66,12 @@ def went_on(group: GroupState, stopped: Stopped | None, step: int) -> Stopped | 
     return Stopped(stopped.lead, replace(stopped.work, step=step))
 
 
+def keep(group: GroupState, nodes: Iterable[Node], step: int) -> None:
+    """These nodes, and those in service, have brought the job to this step, from which it can go on."""
+    for one in (*nodes, *group.in_service()):
+        one.steps_kept = step
+
+
 def account(
     site: Site, group: GroupState, node: Node, stopped: Stopped | None, saved: int | None, *, planned: bool
 ) -> None:
@@ -74,6 +81,7 @@ def account(
     work, job = stopped.work, group.job
     kept = work.saved if saved is None else max(work.saved, saved)
     job.saved = max(job.saved, kept)
+    keep(group, (node, stopped.lead), kept)
     job.lost += max(0, work.step - kept)
     job.stops.append(Stop(site.now, node.id, max(0, work.step - kept)))
     if kept < work.step:

@@ -32,12 +32,14 @@ class _Held:
     """What the volumes of a group hold: the last saved step; `reached` is the running job's.
 
     `draining`: by node, when its drain will have saved, and what. `full`: from when to when no save fits.
+    `killed`: when its agent was killed last, with the job.
     """
 
     saved: int = 0
     reached: int = 0
     draining: dict[str, tuple[int, int]] = field(default_factory=dict)
     full: tuple[int, int] = (0, 0)
+    killed: int = -1
 
     def settle(self, now: int) -> None:
         """Drains that came to their end by `now` have saved."""
@@ -99,7 +101,10 @@ class ModelFleet:
         finished = since + (left // _STEPS_PER_S) if whole is not None and held.reached >= whole else None
         may_lose = (SAVE_EVERY_S + write + until - last) * _STEPS_PER_S
         points = tuple(self._points(instance.group, begun, since, left))
-        return Work(held.reached, held.saved, may_lose, points, finished)
+        work = Work(held.reached, held.saved, may_lose, points, finished)
+        if held.killed == until:
+            held.reached = held.saved
+        return work
 
     def _points(self, group: str, begun: int, since: int, steps: int) -> list[tuple[int, int, float]]:
         found = []
@@ -130,6 +135,8 @@ class ModelFleet:
         """A fault hits the node; each call is told of it besides."""
         if kind == "disk-full":
             self._of(instance.group).full = (at, at + seconds)
+        if kind == "kill-agent":
+            self._of(instance.group).killed = at
 
     def gone(self, instance: Instance, at: int, how: str) -> None:
         """Nothing of it is left but what it saved; a drain that is cut short saves nothing more."""

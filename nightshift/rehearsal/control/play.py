@@ -65,6 +65,8 @@ def _still_there(site: Site, group: GroupState) -> None:
     if group.job.lead is not None:
         stopped = jobs.stop(site, group, group.job.lead)
         group.job.saved = max(group.job.saved, stopped.work.saved if stopped else 0)
+        if stopped is not None:
+            jobs.keep(group, (stopped.lead,), stopped.work.step)
     for node in group.nodes:
         node.enter("train" if node.ready_at is not None else "boot", site.now)
 

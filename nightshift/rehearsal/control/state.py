@@ -42,8 +42,10 @@ class Node:
     ended: int | None = None
     how: Ending = "alive"
     why: str = ""
+    resumed: int | None = None
     steps_from: int | None = None
     steps_to: int | None = None
+    steps_kept: int | None = None
 
     @property
     def id(self) -> str:

@@ -217,10 +217,15 @@ def _night(shift: _Shift, start: int, end: int) -> Night:
 
 
 def _steps(nodes: Sequence[NodeLife]) -> int | None:
-    """By how many steps the job came forward; several nodes count the same ones. None without a job."""
+    """By how many steps the job came forward, without those that its last stop lost; several nodes count the
+    same ones. None without a job."""
     firsts = [node.steps_from for node in nodes if node.steps_from is not None]
-    lasts = [node.steps_to for node in nodes if node.steps_to is not None]
+    lasts = [step for node in nodes if (step := _last(node)) is not None]
     return max(lasts) - min(firsts) if firsts and lasts else None
+
+
+def _last(node: NodeLife) -> int | None:
+    return node.steps_kept if node.steps_kept is not None else node.steps_to
 
 
 def _verdict(shift: _Shift, up: int, start: int, end: int) -> Verdict:

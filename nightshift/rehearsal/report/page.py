@@ -243,6 +243,12 @@ def _brief(story: Story, night: Night) -> tuple[tuple[str, str], ...]:
     return (*((place, says) for says, place in faults.items()), *(("", why) for why in others))
 
 
+def _kept(node: NodeLife) -> str:
+    """How far it had saved, where it lost what came after."""
+    lost = node.steps_kept is not None and node.steps_to is not None and node.steps_kept < node.steps_to
+    return f", saved to {node.steps_kept:,}" if lost else ""
+
+
 def _life(node: NodeLife, clock: Clock) -> Life:
     counted = node.steps_from is not None and node.steps_to is not None
     return Life(
@@ -254,7 +260,7 @@ def _life(node: NodeLife, clock: Clock) -> Life:
         how=node.how,
         why=node.why,
         phases=_phases(node),
-        steps=f"{node.steps_from:,} to {node.steps_to:,}" if counted else "",
+        steps=f"{node.steps_from:,} to {node.steps_to:,}{_kept(node)}" if counted else "",
         billed=length(node.billed_s),
         cost=usd(node.usd),
     )
