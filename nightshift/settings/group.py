@@ -132,8 +132,8 @@ class Job(Section):
         StringConstraints(pattern=r"^(?:https://|git@|/)[^\s]+$", max_length=500),
         expected("a Git URL (https://... or git@...) or a path such as /data/runs/vit"),
         Field(
-            description="Git URL or a path on a volume. "
-            "Change: in place, at next boot; another repo begins a new run at step 0."
+            description="Git URL or a path on a volume; a private one needs a secret, GIT_TOKEN or "
+            "GIT_SSH_KEY. Change: in place, at next boot; another repo begins a new run at step 0."
         ),
     ]
     ref: Annotated[
@@ -160,7 +160,8 @@ class Job(Section):
         Field(
             default=(),
             max_length=20,
-            description="Names in Secrets Manager, for the job alone. Change: in place, at next boot.",
+            description='Names in Secrets Manager, for the job alone; how: docs/operate.md, "Secrets and '
+            'private repositories". Change: in place, at next boot.',
         ),
     ]
     when_done: Annotated[

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
+from bootstrap.launch.secrets import FOR_GIT, GIT_SSH_KEY, GIT_TOKEN, variable_of, variables_of
 from infra.node_group import DELETE_MARGIN_MIN
 from nightshift.plan import names
 from nightshift.plan.quotas import QUOTA_CODES
@@ -31,3 +33,12 @@ def test_the_data_bucket_is_called_so() -> None:
     assert names.bucket_name("mylab", "data", "123456789012", "us-east-1").startswith(
         "nightshift-mylab-data-"
     )
+
+
+def test_the_secrets_on_the_page_give_the_variables_that_it_says() -> None:
+    assert variables_of("lab/wandb", '{"WANDB_API_KEY": "x"}') == {"WANDB_API_KEY": "x"}
+    named = dict(re.findall(r"--name (\S+) --secret-string (\S+)", PAGE))
+    assert [variable_of(name) for name in ("lab/git-token", "lab/git-ssh-key")] == [GIT_TOKEN, GIT_SSH_KEY]
+    assert {"lab/wandb", "lab/git-token", "lab/git-ssh-key"} == set(named)
+    assert variable_of("lab/wandb-api-key") == "WANDB_API_KEY"
+    assert all(f"`{variable}`" in PAGE for variable in FOR_GIT)
