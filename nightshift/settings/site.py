@@ -118,7 +118,8 @@ class Site(Section):
         Field(
             default=(),
             max_length=10,
-            description="Mail for `no capacity` and `not ready`; budget.notify if absent. Change: in place.",
+            description="Mail for `no capacity` and `not ready`; budget.notify if absent. Each address must "
+            "confirm AWS's mail first. Change: in place.",
         ),
     ]
     log_days: Annotated[

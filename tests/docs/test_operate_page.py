@@ -6,6 +6,8 @@ import re
 from pathlib import Path
 
 from bootstrap.launch.secrets import FOR_GIT, GIT_SSH_KEY, GIT_TOKEN, variable_of, variables_of
+from bootstrap.storage.devices import LINK_PREFIX
+from infra.alarms import BOOT_FAILURES
 from infra.node_group import DELETE_MARGIN_MIN
 from nightshift.plan import names
 from nightshift.plan.quotas import QUOTA_CODES
@@ -42,3 +44,36 @@ def test_the_secrets_on_the_page_give_the_variables_that_it_says() -> None:
     assert {"lab/wandb", "lab/git-token", "lab/git-ssh-key"} == set(named)
     assert variable_of("lab/wandb-api-key") == "WANDB_API_KEY"
     assert all(f"`{variable}`" in PAGE for variable in FOR_GIT)
+
+
+def test_the_stack_file_comes_before_what_reads_it() -> None:
+    steps = {int(number): said for number, said in re.findall(r"^(\d+)\. (.*)", PAGE, re.MULTILINE)[:10]}
+    assert list(steps) == list(range(1, 11))
+    before = PAGE[PAGE.index(f"1. {steps[1]}") : PAGE.index(f"4. {steps[4]}")]
+    assert "-s mylab" not in before, "nothing reads the file before step 4"
+    subjects = {
+        3: "bucket",
+        4: "stack file",
+        5: "Quotas",
+        6: "passphrase",
+        9: "mail",
+        10: "Cost allocation tag",
+    }
+    assert all(word in steps[number] for number, word in subjects.items()), (
+        "other sections name them by number"
+    )
+
+
+def test_sessions_go_by_connect_and_only_what_runs_is_installed() -> None:
+    assert "aws ssm " not in PAGE
+    assert not re.search(r"`make setup`", PAGE)
+
+
+def test_the_first_night_is_told_by_the_codes_numbers() -> None:
+    assert BOOT_FAILURES == 3
+    assert "Three failed boots within an hour\ntake the group to zero" in PAGE
+    assert f"at `boot` ({Group.model_fields['boot'].default} if absent)" in PAGE
+
+
+def test_a_volumes_disk_is_found_as_the_node_finds_it() -> None:
+    assert f"/dev/disk/by-id/{LINK_PREFIX}vol0123456789abcdef0" in PAGE
