@@ -149,6 +149,8 @@ def answer(found: Rehearsed, report: Path | None) -> Answer:
     if report is not None:
         lines += ["", *wrap(f"report: {report}", 8)]
         told["report"] = str(report)
+    else:
+        lines += ["", "no report was written: add --report week.html for one"]
     return Answer(tuple(lines), told, FINE if found.story.ok and not problems else PROBLEM)
 
 

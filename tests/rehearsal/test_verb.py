@@ -54,6 +54,7 @@ def test_a_number_of_faults_is_chosen_by_the_seed_and_fits_the_terminal(
     lines = capsys.readouterr().out.splitlines()
     assert max(map(len, lines)) <= 80
     assert any(line.startswith("faults   5 of 5") for line in lines)
+    assert lines[-1] == "no report was written: add --report week.html for one"
 
 
 def test_it_begins_when_no_group_is_up() -> None:
