@@ -10,7 +10,7 @@ from nightshift.rehearsal.report import gaps
 from nightshift.rehearsal.report.headline import as_planned, cost_says, headline, lasted, lost_says
 from nightshift.rehearsal.report.nights import SHOWN, WORTH_TELLING, Night, nights, outside, stop
 from nightshift.rehearsal.report.textstrip import LEGEND, text_strips
-from nightshift.rehearsal.report.words import Clock, clean, count, number, usd
+from nightshift.rehearsal.report.words import Clock, clean, count, number, signed_usd, usd
 from nightshift.rehearsal.story import Event, Story
 
 Say = Callable[[str], None]
@@ -40,6 +40,7 @@ _MOST_LINES = 150
 _PAUSE_S = 2.0
 _TOPIC = 9
 _MOST_SHIFTS = 12
+_CENT = 0.005
 
 
 class Progress:
@@ -157,7 +158,7 @@ def _topics(story: Story, told: Sequence[Night]) -> list[tuple[str, str]]:
             if story.steps_trained
             else lost_says(story),
         ),
-        ("cost", f"{usd(bill.usd)} would have been billed: {cost_says(story)}"),
+        ("cost", f"{usd(bill.usd)} would have been billed: {cost_says(story)}{_because(story)}"),
         ("nodes", f"{number(real)} real, {number(len(story.nodes) - real)} modelled, {_billed(story)}"),
         ("faults", f"{good} of {len(story.faults)} ended as they must" if story.faults else "none"),
         (
@@ -193,6 +194,15 @@ def continued(command: str) -> list[str]:
             piece = piece[WIDTH - 1 :]
         line = piece
     return [*lines, line]
+
+
+def _because(story: Story) -> str:
+    """The largest reason for which bill and forecast differ, over all groups."""
+    sums: dict[str, float] = {}
+    for one in story.bill.differences:
+        sums[one.why] = sums.get(one.why, 0.0) + one.usd
+    why = max(sums, key=lambda each: abs(sums[each]), default="")
+    return f"; the largest reason: {signed_usd(sums[why])}, {why}" if why and abs(sums[why]) >= _CENT else ""
 
 
 def _billed(story: Story) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
+from nightshift.cli.text import WIDTH
 from nightshift.rehearsal.report.nights import Night, stop, union
 from nightshift.rehearsal.report.words import Clock
 from nightshift.rehearsal.story import Span, Story
@@ -26,16 +27,27 @@ def text_strips(story: Story, told: Sequence[Night]) -> list[str]:
     clock = Clock(story.timezone)
     lines, first = [], clock.midnight(story.start)
     while first < story.end:
-        following = clock.midnight(first, _DAYS)
+        days = _days(story, clock, first)
+        following = clock.midnight(first, days)
         if any(night.start < following and night.end > first for night in told):
-            lines += _week(story, told, clock, first)
+            lines += _week(story, told, clock, first, days)
         first = following
     return lines
 
 
-def _week(story: Story, told: Sequence[Night], clock: Clock, first: int) -> list[str]:
-    days = [clock.midnight(first, day) for day in range(_DAYS + 1)]
-    width = min(_NAME, max(len(name) for name in story.groups))
+def _days(story: Story, clock: Clock, first: int) -> int:
+    """A block has seven days, or one more where that is the last and there's room, or what is left."""
+    left = next((day for day in range(1, _DAYS + 2) if clock.midnight(first, day) >= story.end), _DAYS)
+    return left if left <= _DAYS or _width(story) + 2 + left * _CELLS <= WIDTH else _DAYS
+
+
+def _width(story: Story) -> int:
+    return min(_NAME, max(len(name) for name in story.groups))
+
+
+def _week(story: Story, told: Sequence[Night], clock: Clock, first: int, count: int) -> list[str]:
+    days = [clock.midnight(first, day) for day in range(count + 1)]
+    width = _width(story)
     head = "".join(f"{clock.local(day):%a} {clock.local(day).day}".ljust(_CELLS) for day in days[:-1])
     lines = [f"{'':{width}}  {head}".rstrip()]
     for name in story.groups:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from nightshift.rehearsal.report.nights import nights
 from nightshift.rehearsal.report.terminal import LOUD, Progress, continued, summary
 from nightshift.rehearsal.report.textstrip import text_strips
-from nightshift.rehearsal.story import KINDS, Event, Story
+from nightshift.rehearsal.story import KINDS, Difference, Event, Story
 from tests.rehearsal.report.support.stories import (
     ALL,
     broken_rule,
@@ -47,6 +47,28 @@ def test_the_summary_answers_the_three_questions() -> None:
     assert "lost       vit, Fri 4 Dec 20:00 to 07:00\n           boot-fails@fri: every boot fails" in said
     assert "steps    412 lost of 35,549 trained" in said
     assert "cost     92.43 USD would have been billed: 24.91 USD less than the forecast" in said
+
+
+def test_the_cost_names_the_largest_reason_over_all_groups() -> None:
+    whole = good_week()
+    dearer = (
+        Difference("another type", 0, 9.0, "vit"),
+        Difference("late", -287, -9.4, "vit"),
+        Difference("another type", 0, 5.72, "desk"),
+    )
+    bill = replace(whole.bill, differences=dearer)
+    said = " ".join(" ".join(summary(replace(whole, bill=bill))).split())
+    assert "; the largest reason: +14.72 USD, another type nodes" in said
+    assert "the largest reason" not in " ".join(summary(replace(whole, bill=replace(bill, differences=()))))
+
+
+def test_a_morning_after_the_week_is_an_eighth_day_not_seven_more() -> None:
+    whole = good_week()
+    later = replace(whole, end=whole.end + 9 * 3_600)
+    assert len(text_strips(later, nights(later))) == 1 + len(whole.groups)
+    long = {name.ljust(22, "x"): info for name, info in whole.groups.items()}
+    wide = replace(later, groups=long)
+    assert all(len(line) <= 80 for line in text_strips(wide, nights(wide)))
 
 
 def test_a_broken_rule_is_a_problem_with_its_replay() -> None:
