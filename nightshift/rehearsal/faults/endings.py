@@ -145,8 +145,7 @@ def _waited(after: _After, without: int) -> _Told:
 def _replaced(site: Site, group: GroupExpect, after: _After, had_one: bool, without: int) -> _Told:
     ready = after.first("ready")
     if ready is not None:
-        says = f"a node was in service {length(ready.at - after.struck)} later"
-        return _Told(says, True, without)
+        return _Told(_back_in(ready.at - after.struck, without), True, without)
     end = min(site.end, after.shift[1] if after.shift else site.end)
     if end - after.struck <= group.boot_s + _PATIENCE_S:
         return _Told("the shift was over before another node was ready", True, without)
@@ -155,6 +154,13 @@ def _replaced(site: Site, group: GroupExpect, after: _After, had_one: bool, with
     if after.first("launch", "boot-failed") is None:
         return _Told("nothing was launched in this shift", not had_one, without if had_one else 0)
     return _Told("no node was in service any more in this shift", False, without)
+
+
+def _back_in(seconds: int, without: int) -> str:
+    """Since the fault, of which a node that hears of its end serves on for a while, and how long none did."""
+    minutes = round(without / 60)
+    lacked = f"; the shift was without its nodes for {length(60 * minutes)}" if minutes else ""
+    return f"a node was in service {length(seconds)} after the fault{lacked}"
 
 
 def _steps_lost(site: Site, one: Struck) -> int:
