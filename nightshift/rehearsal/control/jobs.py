@@ -30,7 +30,7 @@ def joined(site: Site, group: GroupState) -> bool:
     job.lead, job.since, job.step = lead, site.now, step
     job.first = step if job.first is None else job.first
     job.resumes.append((site.now, step))
-    says = f"its job goes on from step {step}" if step else "its job begins at step 0"
+    says = f"its job goes on from step {step}" if step else "its job begins"
     site.tell("resume", says, group.name, lead.id)
     site.watch.resumed(site, group, lead, step)
     return True

@@ -36,7 +36,7 @@ from nightshift.rehearsal.report.nights import (
     outside,
     stop,
 )
-from nightshift.rehearsal.report.words import Clock, length, number, usd
+from nightshift.rehearsal.report.words import Clock, ended, length, number, usd
 from nightshift.rehearsal.story import KINDS, Curve, NodeLife, Story
 
 _TEMPLATES = Path(__file__).with_name("templates")
@@ -257,7 +257,7 @@ def _life(node: NodeLife, clock: Clock) -> Life:
         type=f"{node.type} {node.market}",
         real=node.real,
         there=_there(node, clock),
-        how=node.how,
+        how=ended(node.how),
         why=node.why,
         phases=_phases(node),
         steps=f"{node.steps_from:,} to {node.steps_to:,}{_kept(node)}" if counted else "",

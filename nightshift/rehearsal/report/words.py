@@ -177,6 +177,11 @@ def count(many: int, one: str, more: str = "") -> str:
     return f"{number(many)} {one if many == 1 else more or one + 's'}"
 
 
+def ended(how: str) -> str:
+    """How a node ended, for people."""
+    return "still up when the rehearsal ended" if how == "alive" else how
+
+
 def weeks(value: float) -> str:
     """`one week`, `52 weeks`; what isn't whole weeks in days or hours."""
     if value < 0.28:

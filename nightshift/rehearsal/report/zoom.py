@@ -11,7 +11,7 @@ from nightshift.rehearsal.report import svg
 from nightshift.rehearsal.report.lanes import PHASES, clipped, slim
 from nightshift.rehearsal.report.marks import Mark, drawn
 from nightshift.rehearsal.report.nights import Night
-from nightshift.rehearsal.report.words import Clock, number
+from nightshift.rehearsal.report.words import Clock, ended, number
 from nightshift.rehearsal.story import NodeLife, PhaseName, Span
 
 _STEPS = (900, 1800, 3600, 7200, 10_800, 21_600, 43_200, 86_400)
@@ -115,7 +115,7 @@ def _lane(view: _View, night: Night, node: NodeLife, y: float, end: int) -> list
 def _more(node: NodeLife) -> str:
     counted = node.steps_from is not None and node.steps_to is not None
     steps = f" · steps {number(node.steps_from or 0)} to {number(node.steps_to or 0)}" if counted else ""
-    return f"{' · real' if node.real else ''}{steps} · {node.how}"
+    return f"{' · real' if node.real else ''}{steps} · {ended(node.how)}"
 
 
 def _shapes(view: _View, node: NodeLife, end: int) -> list[Markup]:
