@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from nightshift.rehearsal.story import Story
     from nightshift.settings.models import Stack
 
-_TOPIC = 12
+_TOPIC, _COMMAND = 12, 41
 _NOT_YET = (
     "The node agent has not run on a real AWS account or a GPU yet. Begin with one small group, and look at "
     "`nightshift status`."
@@ -212,9 +212,10 @@ def _onward(file: Path) -> list[str]:
     tool = ".venv/bin/nightshift"
     steps = (
         (str(file), "what was deployed: read it"),
-        (f"{tool} shifts -s lab", "when groups come up and go down"),
-        (f"{tool} forecast -s lab", "what a month costs, line by line"),
-        ("cp stacks/Pulumi.lab.yaml stacks/Pulumi.mylab.yaml", ""),
+        ("cp stacks/Pulumi.lab.yaml stacks/Pulumi.mylab.yaml", "yours: edit it"),
+        (f"{tool} shifts -s mylab", "when groups come up and go down"),
+        (f"{tool} forecast -s mylab", "what a month costs, line by line"),
+        (f"{tool} pin -s mylab --write", "a real image; AWS credentials"),
         (f"{tool} check -s mylab", "every problem of your file"),
         (f"{tool} doctor -s mylab", "what your AWS account lacks"),
         ("pulumi stack init mylab", "once; read docs/operate.md first"),
@@ -222,7 +223,7 @@ def _onward(file: Path) -> list[str]:
     )
     return [
         "From here",
-        *(f"  {command:<40}{says}".rstrip() for command, says in steps),
+        *(f"  {command:<{_COMMAND}} {says}".rstrip() for command, says in steps),
         *wrap(_NOT_YET),
     ]
 

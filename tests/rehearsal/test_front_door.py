@@ -45,6 +45,11 @@ def test_the_page_answers_what_stands_when_it_wakes_what_it_costs_and_where_to_g
     assert " ".join(lines).endswith("look at `nightshift status`.")
     assert "a second up changed 0, a refresh 0" in told
     assert "total 61 s" in told
+    assert "-s lab" not in told
+    words = ("cp stacks/", "shifts", "forecast", "pin", "check", "doctor", "pulumi stack init", "pulumi up")
+    steps = [told.index(f" {word}", told.index("From here")) for word in words]
+    assert steps == sorted(steps)
+    assert "pin -s mylab --write" in told
     assert "pulumi up -s mylab" in told
 
 
