@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from nightshift.catalog.image_accounts import SYSTEM_NAMES, SYSTEM_PREFIX
 from nightshift.plan import zones
 from nightshift.plan.errors import PlanError
 from nightshift.plan.people import NOTEBOOK_USER, uid_of
@@ -14,42 +15,6 @@ from nightshift.settings.rules import job
 from nightshift.settings.rules.common import no_such, repeated
 from nightshift.settings.scope import Scope
 from nightshift.settings.to_plan import minutes, shifts_of
-
-_SYSTEM_USERS = frozenset(
-    [
-        "root",
-        "daemon",
-        "bin",
-        "sys",
-        "sync",
-        "games",
-        "man",
-        "lp",
-        "mail",
-        "news",
-        "uucp",
-        "proxy",
-        "backup",
-        "list",
-        "irc",
-        "nobody",
-        "sshd",
-        "syslog",
-        "ubuntu",
-        "admin",
-        "ec2-user",
-        "ssm-user",
-        "nightshift",
-        "dcv",
-        "chrony",
-        "dbus",
-        "messagebus",
-        "landscape",
-        "tcpdump",
-        "polkitd",
-    ]
-)
-"""Accounts that Ubuntu and Amazon Linux images bring along, and our own."""
 
 
 def findings(scope: Scope) -> Iterator[Problem]:
@@ -114,9 +79,10 @@ def _of_site(scope: Scope, volume: str) -> bool:
 def _people(path: tuple[Step, ...], group: Group) -> Iterator[Problem]:
     yield from repeated((*path, "users"), group.users, "the user")
     for index, user in enumerate(group.users):
-        if user in _SYSTEM_USERS:
+        if user in SYSTEM_NAMES or user.startswith(SYSTEM_PREFIX):
             yield Problem(
-                (*path, "users", index), f'given "{user}", which images bring along; take another name'
+                (*path, "users", index),
+                f'given "{user}", an account or group that images bring along; take another name',
             )
 
 
