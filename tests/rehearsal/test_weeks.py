@@ -135,7 +135,7 @@ def test_each_event_is_heard_as_it_happens() -> None:
 
 
 @settings(deadline=None, max_examples=25)
-@given(st.integers(0, 100_000), st.sampled_from(SHIPPED), st.integers(0, 6), st.floats(0.3, 1.5))
+@given(st.integers(0, 100_000), st.sampled_from(SHIPPED), st.integers(0, 6), st.floats(0.8, 1.5))
 def test_steps_are_told_alike_in_sum_by_shift_and_by_node(
     seed: int, name: str, count: int, weeks: float
 ) -> None:

@@ -67,9 +67,11 @@ def went_on(group: GroupState, stopped: Stopped | None, step: int) -> Stopped | 
 
 
 def keep(group: GroupState, nodes: Iterable[Node], step: int) -> None:
-    """These nodes, and those in service, have brought the job to this step, from which it can go on."""
+    """Those of these nodes, and of those in service, that ran the job have brought it to this step, from
+    which it can go on."""
     for one in (*nodes, *group.in_service()):
-        one.steps_kept = step
+        if one.steps_to is not None:
+            one.steps_kept = step
 
 
 def account(

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from nightshift.rehearsal.control.site import Site
-from nightshift.rehearsal.control.state import Node
+from nightshift.rehearsal.control.state import Node, Stop
 from nightshift.rehearsal.expect import Expect, GroupExpect
 from nightshift.rehearsal.faults.stopped import stopped_says
 from nightshift.rehearsal.faults.strike import Struck
@@ -55,12 +55,13 @@ class _Told:
     without_s: int = 0
 
 
-def endings(site: Site, expected: Expect, struck: Iterable[Struck]) -> tuple[FaultEnd, ...]:
+def endings(site: Site, expected: Expect, struck: Sequence[Struck]) -> tuple[FaultEnd, ...]:
     """Every fault's end, in the order of being struck."""
-    return tuple(_ending(site, expected, one) for one in struck)
+    costs = _losses(site, struck)
+    return tuple(_ending(site, expected, one, lost) for one, lost in zip(struck, costs, strict=True))
 
 
-def _ending(site: Site, expected: Expect, one: Struck) -> FaultEnd:
+def _ending(site: Site, expected: Expect, one: Struck, lost: int) -> FaultEnd:
     strike, kind = one.strike, KINDS[one.strike.kind]
     if one.at is None:
         return FaultEnd(
@@ -68,7 +69,6 @@ def _ending(site: Site, expected: Expect, one: Struck) -> FaultEnd:
         )
     group = expected.groups[strike.group]
     told = _tell(site, group, one, _after(site, group, one.at))
-    lost = _steps_lost(site, one)
     return FaultEnd(
         strike.name,
         kind.what,
@@ -163,13 +163,23 @@ def _back_in(seconds: int, without: int) -> str:
     return f"a node was in service {length(seconds)} after the fault{lacked}"
 
 
-def _steps_lost(site: Site, one: Struck) -> int:
-    """What the stop of the node's job cost."""
+def _losses(site: Site, struck: Sequence[Struck]) -> list[int]:
+    """What the stop of each fault's job cost; a stop that two faults may have caused is the later one's."""
+    costs, taken = [0] * len(struck), set[tuple[str, int]]()
+    for number in sorted(range(len(struck)), key=lambda at: struck[at].at or 0, reverse=True):
+        one = struck[number]
+        stops = site.groups[one.strike.group].job.stops
+        mine = {(one.strike.group, at) for at, stop in enumerate(stops) if _caused(one, stop)} - taken
+        costs[number] = sum(stops[at].lost for _, at in mine)
+        taken |= mine
+    return costs
+
+
+def _caused(one: Struck, stop: Stop) -> bool:
     if one.at is None or one.node is None or one.strike.kind not in _COSTS_STEPS:
-        return 0
+        return False
     until = one.at + max(_FOLLOWS_S, KINDS[one.strike.kind].lasts_s)
-    stops = site.groups[one.strike.group].job.stops
-    return sum(stop.lost for stop in stops if one.at <= stop.at <= until and stop.node == one.node.id)
+    return one.at <= stop.at <= until and stop.node == one.node.id
 
 
 def _without(site: Site, group: GroupExpect, after: _After) -> int:
