@@ -115,11 +115,15 @@ def shrunk(stack: Stack, world: World, plan: Plan, story: Story) -> Story:
     return replace(story, broken=tuple(replace(one, replay=replay) for one in story.broken), replay=replay)
 
 
+def _and_destroyed(looked_at: str) -> str:
+    return f"{looked_at}, " * bool(looked_at) + "what the engine's destroy left of the deployment"
+
+
 def whole(deploy: DeployReport, story: Story) -> Story:
     """The story with the deployment's part: provider, and what the real destroy left."""
     left = [str(one) for one in deploy.left or () if not one.kept]
     told = tuple(
-        replace(rule, checked=rule.checked + 1)
+        replace(rule, checked=rule.checked + 1, looked_at=_and_destroyed(rule.looked_at))
         if rule.name == "nothing-left" and deploy.left is not None
         else rule
         for rule in story.invariants

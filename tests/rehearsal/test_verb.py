@@ -10,10 +10,13 @@ import pytest
 
 from nightshift.cli.context import Context
 from nightshift.cli.main import run
+from nightshift.cli.rehearsed import whole
 from nightshift.cli.rehearsing import quiet
+from nightshift.rehearsal.deploy import DeployReport
 from nightshift.rehearsal.expect import windows
+from nightshift.rehearsal.weeks import rehearse
 from tests.rehearsal.support.record import WORLDS
-from tests.rehearsal.support.sites import DAY, MONDAY
+from tests.rehearsal.support.sites import DAY, MONDAY, lab, plan
 from tests.rehearsal.support.stacks import ROOT, shipped
 
 NOW = "2026-12-07T00:00:00Z"
@@ -112,3 +115,15 @@ def test_the_whole_rehearsal_deploys_plays_a_week_and_destroys(
     assert told["provider"]
     assert told["ok"]
     assert [rule["checked"] for rule in told["invariants"] if rule["name"] == "nothing-left"] == [2]
+
+
+def test_the_deployments_own_destroy_is_told_where_it_is_counted() -> None:
+    stack, world = lab()
+    played = rehearse(stack, world, plan())
+    told = whole(DeployReport("lab", left=[]), played)
+    (before,) = [rule for rule in played.invariants if rule.name == "nothing-left"]
+    (after,) = [rule for rule in told.invariants if rule.name == "nothing-left"]
+    assert (before.checked, after.checked) == (1, 2)
+    assert after.looked_at == (
+        "the destroy after the rehearsed time, what the engine's destroy left of the deployment"
+    )
