@@ -58,19 +58,28 @@ def can_hit(kind: str, group: Group) -> bool:
 
 
 def _chosen(world: World, expected: Expect, start: int, end: int, seed: int, number: int) -> Named:
-    pairs = [
-        (kind, group.manifest.group)
-        for kind in KINDS
-        for group in world.groups
-        if can_hit(kind, group) and _within(expected.groups[group.manifest.group], start, end)
-    ]
-    if not pairs:
+    groups = _in_turn(world, expected, start, end)
+    if not groups:
         raise FaultProblems(
             "faults: no shift begins in the rehearsed time; rehearse longer, or from another day"
         )
-    kind, group = pairs[pick(len(pairs), seed, "fault", number)]
+    struck = groups[number % len(groups)]
+    kinds = [kind for kind in KINDS if can_hit(kind, struck)]
+    kind, group = kinds[pick(len(kinds), seed, "fault", number)], struck.manifest.group
     at = _moment(kind, expected.groups[group], start, end, seed, number)
     return Named(absolute(kind, at, group), kind, at, group)
+
+
+def _in_turn(world: World, expected: Expect, start: int, end: int) -> list[Group]:
+    """The groups with a shift to strike, in the order in which chance takes them in turn: those with a job
+    first, of these the one that is up for longest."""
+
+    def last(group: Group) -> tuple[bool, int]:
+        spans = _within(expected.groups[group.manifest.group], start, end)
+        return group.manifest.job is None, -sum(high - low for low, high in spans)
+
+    found = [one for one in world.groups if _within(expected.groups[one.manifest.group], start, end)]
+    return sorted(found, key=last)
 
 
 def _within(group: GroupExpect, start: int, end: int) -> list[tuple[int, int]]:

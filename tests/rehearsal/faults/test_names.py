@@ -120,3 +120,10 @@ def test_every_kind_says_what_it_is_and_how_it_must_end() -> None:
         assert kind.what
         assert kind.ends
     assert len({kind.what for kind in KINDS.values()}) == len(KINDS)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_chance_takes_the_groups_in_turn_those_with_a_job_first(seed: int) -> None:
+    stack, world = lab()
+    named = chosen(4, world, expect(stack, MONDAY, END), MONDAY, END, seed)
+    assert [fault.group for fault in named] == ["vit", "desk", "vit", "desk"]
