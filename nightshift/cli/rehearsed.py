@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from nightshift.cli.answer import Answer
 from nightshift.cli.errors import FINE, PROBLEM, CliError, UsageError
 from nightshift.cli.text import wrap
+from nightshift.cli.writing import place, write
 
 if TYPE_CHECKING:
     from nightshift.cli.context import Context
@@ -25,40 +26,63 @@ Say = Callable[[str], None]
 
 @dataclass(frozen=True)
 class Rehearsed:
-    """The story, and the deployment around it where there was one."""
+    """The story, the deployment around it where there was one, its report, files that weren't written."""
 
     story: Story
     deploy: DeployReport | None = None
+    report: Path | None = None
+    unwritten: tuple[str, ...] = ()
 
 
 def control(here: Context, file: StackFile, stack: Stack, plan: Plan, kept: str | None) -> Rehearsed:
     """The control plane alone, with modelled nodes. `kept`: a file that the world comes from or goes to."""
     from nightshift.emulator.cloud.process import CloudError
     from nightshift.emulator.engine.errors import EngineError
-    from nightshift.rehearsal.deployed import deployed_world, keep_world, kept_world
+    from nightshift.rehearsal.deployed import deployed_world
     from nightshift.rehearsal.world.errors import Unplayable
 
     path = None if kept is None else here.cwd / kept
-    try:
-        if path is not None and path.exists():
-            world = kept_world(path)
-        else:
+    world = None if path is None else kept_world(path, stack, file.root)
+    unwritten: tuple[str, ...] = ()
+    if world is None:
+        try:
             world = deployed_world(stack, file.path, file.root, here.say)
-            if path is not None:
-                keep_world(world, path)
-    except (EngineError, CloudError) as error:
-        raise CliError(*str(error).splitlines()) from error
-    except Unplayable as error:
-        raise CliError(*error.problems) from error
-    except (OSError, ValueError) as error:
-        raise UsageError(f"--world: {kept}: {_first_line(error)}") from error
-    if world.site != stack.name:
-        raise UsageError(f"--world: {kept} is the world of {world.site}, not of {stack.name}")
-    return Rehearsed(shrunk(stack, world, plan, play(stack, world, plan, None, here.say)))
+        except (EngineError, CloudError) as error:
+            raise CliError(*str(error).splitlines()) from error
+        except Unplayable as error:
+            raise CliError(*error.problems) from error
+        unwritten = keep_world(world, path, stack, file.root)
+    return Rehearsed(
+        shrunk(stack, world, plan, play(stack, world, plan, None, here.say)), unwritten=unwritten
+    )
 
 
-def _first_line(error: Exception) -> str:
-    return str(error).splitlines()[0]
+def kept_world(path: Path, stack: Stack, project: Path) -> World | None:
+    """The file's world; None where there's no file yet, but a place for it. Raises UsageError."""
+    from nightshift.rehearsal.world.kept import Unfit, from_text
+
+    try:
+        if not path.exists():
+            place("--world", path)
+            return None
+        return from_text(path.read_text(encoding="utf-8", errors="replace"), stack, project)
+    except OSError as error:
+        raise UsageError(f"--world: {path}: {error.strerror}") from error
+    except Unfit as error:
+        first, *more = error.lines
+        raise UsageError(f"--world: {path}: {first}", *more) from error
+
+
+def keep_world(world: World, path: Path | None, stack: Stack, project: Path) -> tuple[str, ...]:
+    """Write it for later runs; what was deployed is played even where that fails, and then it is told."""
+    from nightshift.rehearsal.world.kept import to_text
+
+    try:
+        if path is not None:
+            write(path, to_text(world, stack, project))
+    except OSError as error:
+        return (f"the world could not be kept in {path}: {error.strerror}; the next run deploys anew",)
+    return ()
 
 
 def play(
@@ -139,8 +163,9 @@ def whole(deploy: DeployReport, story: Story) -> Story:
     return replace(story, broken=(*story.broken, last))
 
 
-def answer(found: Rehearsed, report: Path | None) -> Answer:
-    """Lines and data; status 1 when a rule broke, a fault ended badly or the deployment has problems."""
+def answer(found: Rehearsed) -> Answer:
+    """Lines and data; status 1 when a rule broke, a fault ended badly, a file could not be written or the
+    deployment has problems."""
     from nightshift.rehearsal.report.data import data
     from nightshift.rehearsal.report.terminal import summary
 
@@ -150,32 +175,33 @@ def answer(found: Rehearsed, report: Path | None) -> Answer:
         problems = found.deploy.problems
         told["deploy"] = found.deploy.data()
         lines += [piece for one in problems for piece in wrap(f"problem  {one.splitlines()[0]}", 9)]
-    if report is not None:
-        lines += ["", *wrap(f"report: {report}", 8)]
-        told["report"] = str(report)
-    else:
+    lines += [piece for one in found.unwritten for piece in wrap(f"problem  {one}", 9)]
+    told |= {"unwritten": list(found.unwritten)} if found.unwritten else {}
+    if found.report is not None:
+        lines += ["", *wrap(f"report: {found.report}", 8)]
+        told["report"] = str(found.report)
+    elif not found.unwritten:
         lines += ["", "no report was written: add --report week.html for one"]
-    return Answer(tuple(lines), told, FINE if found.story.ok and not problems else PROBLEM)
-
-
-def report_place(path: Path) -> Path:
-    """Where the report will go: tried before minutes are spent on it. Raises UsageError."""
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        there = path.exists()
-        path.touch()
-        if not there:
-            path.unlink()
-    except OSError as error:
-        raise UsageError(f"--report: {path}: {error.strerror}") from error
-    return path
+    return Answer(
+        tuple(lines), told, FINE if found.story.ok and not problems and not found.unwritten else PROBLEM
+    )
 
 
 def write_report(story: Story, path: Path) -> None:
-    """The page as one file. Raises UsageError."""
+    """The page as one file. Raises CliError."""
     from nightshift.rehearsal.report.page import render
 
     try:
-        path.write_text(render(story), encoding="utf-8")
+        write(path, render(story))
     except OSError as error:
-        raise UsageError(f"--report: {path}: {error.strerror}") from error
+        raise CliError(f"the report could not be written: {path}: {error.strerror}") from error
+
+
+def with_report(found: Rehearsed, path: Path) -> Rehearsed:
+    """Write the page; a rehearsal that was played is told even where that fails."""
+    try:
+        write_report(found.story, path)
+    except CliError as error:
+        again = f"make room, or play it again into another folder: {found.story.replay} --report FILE"
+        return replace(found, unwritten=(*found.unwritten, f"{error}; {again}"))
+    return replace(found, report=path)

@@ -14,6 +14,7 @@ from nightshift.cli.answer import Answer
 from nightshift.cli.context import Context
 from nightshift.cli.errors import FINE, PROBLEM, CliError, UsageError
 from nightshift.cli.text import table, wrap
+from nightshift.cli.writing import place
 
 if TYPE_CHECKING:
     from nightshift.cli.project import StackFile
@@ -47,14 +48,12 @@ def run(args: argparse.Namespace, here: Context) -> Answer:
         return answer(rehearse(here, file, stack, at_last=_staying(here, stack) if args.stay else None))
     asked = rehearsing.read(args, stack.site.timezone)
     plan = rehearsing.plan_of(asked, stack, here.now())
-    path = None if args.report is None else rehearsed.report_place(here.cwd / args.report)
+    path = None if args.report is None else place("--report", here.cwd / args.report)
     if args.only == "control":
         found = rehearsed.control(here, file, stack, plan, args.world)
     else:
         found = _both(here, file, stack, plan, args.real)
-    if path is not None:
-        rehearsed.write_report(found.story, path)
-    return rehearsed.answer(found, path)
+    return rehearsed.answer(found if path is None else rehearsed.with_report(found, path))
 
 
 def _known(stack: Stack, real: str | None) -> None:

@@ -1,4 +1,4 @@
-"""The world of a stack: from a deployment that goes no further than up, or as it was kept in a file."""
+"""The world of a stack, from a deployment that goes no further than up."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from nightshift.emulator.engine.errors import EngineError
 from nightshift.emulator.engine.toolchain import ensure_toolchain
 from nightshift.emulator.engine.workspace import Workspace
 from nightshift.rehearsal.clients import clients_of
-from nightshift.rehearsal.world.model import World, from_json, to_json
+from nightshift.rehearsal.world.model import World
 from nightshift.rehearsal.world.read import read_world
 
 if TYPE_CHECKING:
@@ -30,13 +30,3 @@ def deployed_world(stack: Stack, stack_file: Path, project: Path, say: Callable[
         if not result.ok:
             raise EngineError(f"up failed:\n{result.diagnostics}")
         return read_world(clients_of(cloud.endpoint, stack.region), stack.name, stack.region)
-
-
-def kept_world(path: Path) -> World:
-    """A world from its file. Raises OSError or ValueError."""
-    return from_json(path.read_text(encoding="utf-8"))
-
-
-def keep_world(world: World, path: Path) -> None:
-    """Write it for later runs. Raises OSError."""
-    path.write_text(to_json(world), encoding="utf-8")

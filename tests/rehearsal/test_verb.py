@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import shutil
 from pathlib import Path
 
@@ -15,7 +17,9 @@ from nightshift.cli.rehearsing import quiet
 from nightshift.rehearsal.deploy import DeployReport
 from nightshift.rehearsal.expect import windows
 from nightshift.rehearsal.weeks import rehearse
-from tests.rehearsal.support.record import WORLDS
+from nightshift.rehearsal.world.kept import program_digest, to_text
+from nightshift.rehearsal.world.model import World
+from tests.rehearsal.support.record import WORLDS, recorded
 from tests.rehearsal.support.sites import DAY, MONDAY, lab, plan
 from tests.rehearsal.support.stacks import ROOT, shipped
 
@@ -28,8 +32,9 @@ def here(tmp_path: Path) -> Context:
     (tmp_path / "stacks").mkdir()
     shutil.copyfile(ROOT / "Pulumi.yaml", tmp_path / "Pulumi.yaml")
     shutil.copyfile(ROOT / "stacks" / "Pulumi.lab.yaml", tmp_path / "stacks" / "Pulumi.lab.yaml")
-    shutil.copyfile(WORLDS / "lab.json", tmp_path / "lab.json")
-    shutil.copyfile(WORLDS / "solo.json", tmp_path / "solo.json")
+    shutil.copyfile(WORLDS / "solo.json", tmp_path / "bare.json")
+    for name in ("lab", "solo"):
+        (tmp_path / f"{name}.json").write_text(to_text(recorded(name), shipped(name), tmp_path), "utf-8")
     return Context(cwd=tmp_path, env={"HOME": "/nonexistent", "NIGHTSHIFT_NOW": NOW}, say=lambda _: None)
 
 
@@ -40,6 +45,7 @@ def test_a_week_with_named_faults_ends_fine_and_writes_its_report(
     here: Context, capsys: pytest.CaptureFixture[str]
 ) -> None:
     words = [*CONTROL, "--faults", "spot@wed+3h,ice@mon:desk", "--report", "out/week.html", "--json"]
+    (here.cwd / "out").mkdir()
     assert run(words, here) == 0
     told = json.loads(capsys.readouterr().out)
     assert [fault["fault"] for fault in told["faults"]] == ["ice@mon:desk", "spot@wed+3h"]
@@ -83,9 +89,13 @@ def test_it_begins_when_no_group_is_up() -> None:
         (["--faults", "spot@tue"], ["vit has shifts on mon, wed, fri"]),
         (["--faults", "201"], ["200 at most"]),
         (["--world", "solo.json"], ["the world of solo, not of lab"]),
-        (["--world", "stacks"], ["--world: stacks"]),
-        (["--world", "Pulumi.yaml"], ["--world: Pulumi.yaml"]),
-        (["--report", "/proc/nowhere/x.html"], ["--report"]),
+        (["--world", "stacks"], ["stacks: Is a directory"]),
+        (["--world", "Pulumi.yaml"], ["Pulumi.yaml: it is no world of this release", "delete that file"]),
+        (["--world", "bare.json"], ["bare.json: it is no world of this release", "delete that file"]),
+        (["--world", "none/w.json"], ["none isn't a folder that is there"]),
+        (["--world", "/proc/w.json"], ["--world: /proc/w.json"]),
+        (["--report", "/proc/nowhere/x.html"], ["--report: /proc/nowhere isn't a folder"]),
+        (["--report", "stacks"], ["stacks is a folder"]),
         (["--stay"], ["--stay: only with --only deploy"]),
     ],
 )
@@ -96,6 +106,83 @@ def test_wrong_use_says_everything_that_is_wrong(
     told = " ".join(capsys.readouterr().err.split())
     assert all(one in told for one in says), told
     assert "Traceback" not in told
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "says"),
+    [
+        ("tier: small", "tier: xlarge", "groups.desk.tier: small then, xlarge now"),
+        ('from: "09:00"', 'from: "10:00"', "groups.desk.shifts[0].start: 09:00 then, 10:00 now"),
+        ("    desk:\n", "    bank:\n", "groups.desk: there then, not now"),
+    ],
+)
+def test_a_world_older_than_the_stack_file_is_refused_with_what_differs(
+    here: Context, capsys: pytest.CaptureFixture[str], before: str, after: str, says: str
+) -> None:
+    file = here.cwd / "stacks" / "Pulumi.lab.yaml"
+    text = file.read_text(encoding="utf-8")
+    assert before in text
+    file.write_text(text.replace(before, after, 1), encoding="utf-8")
+    assert run(CONTROL, here) == 2
+    told = " ".join(capsys.readouterr().err.split())
+    assert says in told
+    assert "delete that file, or name another one" in told
+
+
+def test_a_world_of_another_version_of_the_program_is_refused(
+    here: Context, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = program_digest(here.cwd)
+    (here.cwd / "infra").mkdir()
+    (here.cwd / "infra" / "__main__.py").write_text("", encoding="utf-8")
+    assert program_digest(here.cwd) != before
+    assert run(CONTROL, here) == 2
+    assert "deployed by another version of the program" in " ".join(capsys.readouterr().err.split())
+
+
+def test_a_new_world_is_kept_and_fits_the_stack_that_it_was_deployed_from(
+    here: Context, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    deployed: list[str] = []
+
+    def deploy(*_: object) -> World:
+        deployed.append("once")
+        return recorded("lab")
+
+    monkeypatch.setattr("nightshift.rehearsal.deployed.deployed_world", deploy)
+    words = [*CONTROL[:-1], "new.json"]
+    assert [run(words, here), run(words, here)] == [0, 0]
+    assert deployed == ["once"]
+    assert capsys.readouterr().err == ""
+
+
+def test_a_report_that_cannot_be_written_leaves_the_summary_and_the_file_before(
+    here: Context, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def full(_: int) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    old = here.cwd / "week.html"
+    old.write_text("of last week", encoding="utf-8")
+    there = sorted(here.cwd.iterdir())
+    monkeypatch.setattr("nightshift.cli.writing.os.fsync", full)
+    assert run([*CONTROL, "--report", "week.html"], here) == 1
+    told = capsys.readouterr().out
+    flat = " ".join(told.split())
+    assert flat.startswith("lab: one week from Mon 7 Dec")
+    assert "problem the report could not be written" in flat
+    assert "No space left on device" in flat
+    assert "into another folder: nightshift rehearse --only control" in flat
+    assert max(map(len, told.splitlines())) <= 80
+    assert old.read_text(encoding="utf-8") == "of last week"
+    assert sorted(here.cwd.iterdir()) == there
+
+
+def test_what_is_refused_makes_no_file_and_no_folder(here: Context) -> None:
+    there = sorted(here.cwd.rglob("*"))
+    assert run([*CONTROL, "--faults", "spot@tue", "--report", "week.html"], here) == 2
+    assert run([*CONTROL, "--report", "new/week.html"], here) == 2
+    assert sorted(here.cwd.rglob("*")) == there
 
 
 def test_a_world_is_kept_by_the_control_part_only(here: Context, capsys: pytest.CaptureFixture[str]) -> None:

@@ -9,7 +9,6 @@ from xml.etree import ElementTree
 
 import pytest
 
-from nightshift.rehearsal.deployed import kept_world
 from nightshift.rehearsal.faults.parse import parse
 from nightshift.rehearsal.report.data import data
 from nightshift.rehearsal.report.nights import nights
@@ -18,6 +17,7 @@ from nightshift.rehearsal.report.terminal import Progress, summary
 from nightshift.rehearsal.story import Event, Story
 from nightshift.rehearsal.weeks import Plan, rehearse
 from nightshift.settings.reading import read_stack
+from tests.rehearsal.support.record import recorded
 
 ROOT = Path(__file__).parents[3]
 START = int(datetime(2026, 10, 26, 4, tzinfo=UTC).timestamp())
@@ -25,7 +25,7 @@ START = int(datetime(2026, 10, 26, 4, tzinfo=UTC).timestamp())
 
 def played(name: str, faults: tuple[str, ...], heard: list[str]) -> Story:
     stack = read_stack(ROOT / "stacks" / f"Pulumi.{name}.yaml")
-    world = kept_world(ROOT / "tests" / "rehearsal" / "worlds" / f"{name}.json")
+    world = recorded(name)
     progress = Progress(heard.append, stack.site.timezone, START, START + 604_800)
     events: list[Event] = []
 
