@@ -32,7 +32,7 @@ ROOMS = {
         "bootstrap",
     },
     "nightshift.emulator.cloud": {"nightshift.catalog"},
-    "nightshift.emulator.engine": set(),
+    "nightshift.emulator.engine": {"nightshift.settings"},
     "nightshift.emulator.sandbox": {"nightshift.catalog", "nightshift.emulator.cloud"},
     "nightshift.emulator.sandbox.machines": {
         "nightshift.catalog",

@@ -136,12 +136,12 @@ def _write(file: StackFile, facts: Facts, choice: Published) -> Answer:
             f"{choice.image.id} has root device {choice.image.root_device}, the stack file says "
             f"{facts.stack.site.image_root_device}: edit image and image_root_device by hand"
         )
-    before = file.path.read_text(encoding="utf-8")
+    before = file.path.read_bytes()
     after = replace_scalar(before, _PATH, choice.image.id)
     line = line_of(before, _PATH)
     if after == before:
         return Answer(("the pinned image is the newest of its kind",), _data(facts, choice))
-    file.path.write_text(after, encoding="utf-8")
+    file.path.write_bytes(after)
     said = f"{file.path.relative_to(file.root)}:{line}: image is {choice.image.id} now"
     return Answer((said, "`pulumi up` brings it in; nodes take it at their next boot"), _data(facts, choice))
 

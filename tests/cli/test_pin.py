@@ -17,6 +17,7 @@ from nightshift.cli.errors import CliError
 from nightshift.cli.images import KINDS, Image, Published, read_published
 
 NOW = datetime(2026, 12, 1, 9, tzinfo=UTC)
+_PLACE = ("config", "site", "image")
 OLD, NEW = "ami-0abc0000000000001", "ami-0def0000000000099"
 _NAME = "Deep Learning Base OSS Nvidia Driver GPU AMI (Ubuntu 22.04)"
 
@@ -114,6 +115,27 @@ def test_pin_write_changes_one_line_and_keeps_the_comment(
     assert project.say("pin") == 0
 
 
+def test_pin_write_keeps_the_line_ends_of_a_file(project: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    images = _Images(_raw(OLD, "20261106"), _raw(NEW, "20261127"))
+    monkeypatch.setattr("nightshift.cli.context.Context.connect", lambda *_: _Aws(images))
+    before = project.file.read_bytes().replace(b"\n", b"\r\n")
+    project.file.write_bytes(before)
+    assert project.say("pin", "--write") == 0
+    assert project.file.read_bytes() == before.replace(OLD.encode(), NEW.encode())
+
+
+def test_pin_write_says_why_an_image_with_an_anchor_is_left_to_a_person(
+    project: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    images = _Images(_raw(OLD, "20261106"), _raw(NEW, "20261127"))
+    monkeypatch.setattr("nightshift.cli.context.Context.connect", lambda *_: _Aws(images))
+    text = project.file.read_text().replace(OLD, f"&i {OLD}") + "  other:image: *i\n"
+    project.file.write_text(text)
+    assert project.say("pin", "--write") == 1
+    assert "by hand" in capsys.readouterr().err
+    assert project.file.read_text() == text
+
+
 def test_pin_write_keeps_images_of_the_emulated_aws_out_of_the_file(
     project: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -140,6 +162,11 @@ def test_pin_write_refuses_an_image_with_another_root_device(
     "line",
     [
         "image: ami-0abc # why",
+        "image: &i ami-0abc",
+        "image: !!str ami-0abc",
+        "image: !!str &i 'ami-0abc'\n---\nother: *gone",
+        "image: ami-0abc\n---\nother: document",
+        "image: ami-0abc\n    day: 2026-02-30\n    odd: 0x_\n    tagged: !foo 3",
         "image:   'ami-0abc'",
         'image: "ami-0abc"',
         "{zone: us-east-1a, image: ami-0abc, owner: x}",
@@ -152,9 +179,11 @@ def test_an_edit_touches_the_scalar_and_nothing_else(line: str) -> None:
         if line.startswith("{")
         else f"# top\nconfig:\n  site:\n    {line}\n"
     )
-    assert replace_scalar(text, ("config", "site", "image"), "ami-0new") == text.replace(
-        "ami-0abc", "ami-0new"
-    )
+    for ends in ("\n", "\r\n"):
+        for coding in ("utf-8", "utf-8-sig", "utf-16"):
+            before = text.replace("\n", ends)
+            changed = replace_scalar(before.encode(coding), _PLACE, "ami-0new")
+            assert changed == before.replace("ami-0abc", "ami-0new").encode(coding)
 
 
 @given(st.text(alphabet="abc0 #:'\"{}[],-&*!|>\n", max_size=40))
@@ -164,7 +193,7 @@ def test_an_edit_is_right_or_refused_whatever_stands_around_it(noise: str) -> No
     text = f"config:\n  site:\n    image: ami-0abc\n    owner: {noise}\n"
     try:
         before = yaml.safe_load(text)
-        changed = replace_scalar(text, ("config", "site", "image"), "ami-0new")
+        changed = replace_scalar(text.encode(), _PLACE, "ami-0new").decode()
     except (yaml.YAMLError, CliError):
         return
     before["config"]["site"]["image"] = "ami-0new"
@@ -172,8 +201,24 @@ def test_an_edit_is_right_or_refused_whatever_stands_around_it(noise: str) -> No
 
 
 @pytest.mark.parametrize(
-    "text", ["config: 5\n", "config: {site: {image: [a]}}\n", "", "config: {site: {}}\n"]
+    "text",
+    [
+        "config: 5\n",
+        "config: {site: {image: [a]}}\n",
+        "",
+        "config: {site: {}}\n",
+        "config: {site: {image: &i ami-0abc, owner: *i}}\n",
+        "base: &i ami-0abc\nconfig: {site: {image: *i}}\n",
+        "base: &b {image: ami-0abc}\nconfig: {site: *b}\n",
+        "base: &b {image: ami-0abc}\nconfig: {site: {<<: *b}}\n",
+        "config: {site: {image: ami-0abc}\n",
+    ],
 )
 def test_an_edit_without_a_scalar_is_refused(text: str) -> None:
     with pytest.raises(CliError, match="by hand"):
-        replace_scalar(text, ("config", "site", "image"), "ami-0new")
+        replace_scalar(text.encode(), _PLACE, "ami-0new")
+
+
+def test_a_file_in_a_coding_that_yaml_does_not_allow_is_refused() -> None:
+    with pytest.raises(CliError, match="save it as UTF-8"):
+        replace_scalar("config: {site: {image: ami-0abc, owner: é}}".encode("latin-1"), _PLACE, "ami-0new")

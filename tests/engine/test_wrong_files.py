@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from nightshift.emulator.engine.errors import WorkspaceError
 from tests.engine.conftest import Deploy
 from tests.engine.support.looking import everything
 from tests.engine.support.site import Deployed
@@ -54,7 +55,10 @@ def test_up_says_what_check_says_and_makes_nothing(site: Deployed) -> None:
 
 def _refused_alike(site: Deployed, title: str, text: str, says: tuple[str, ...]) -> None:
     site.project.file.write_text(text, encoding="utf-8")
-    site.workspace.write_config()
+    if says[0].startswith("Pulumi.lab.yaml: "):
+        _given_unread(site, text, says[0])
+    else:
+        site.workspace.write_config()
     result = site.workspace.up()
     assert result.exit_code != 0, title
     assert "Traceback" not in result.output, title
@@ -64,6 +68,14 @@ def _refused_alike(site: Deployed, title: str, text: str, says: tuple[str, ...])
     if not says[0].startswith("Pulumi.lab.yaml: "):
         assert [line for line in says if " ".join(line.split()) not in up] == [], title
     assert [line for line in says if " ".join(line.split()) not in told] == [], title
+
+
+def _given_unread(site: Deployed, text: str, says: str) -> None:
+    """The emulator copies no file that it can't read; the engine gets the text itself here."""
+    with pytest.raises(WorkspaceError) as refused:
+        site.workspace.write_config()
+    assert str(refused.value) == says
+    site.workspace.config_file.write_text(text, encoding="utf-8")
 
 
 def _check(site: Deployed) -> tuple[int, str]:

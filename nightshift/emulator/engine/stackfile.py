@@ -1,40 +1,52 @@
-"""A copy of the user's stack file that can do no harm: word for word, without the ways to a real account."""
+"""A copy of the user's stack file that can do no harm: its values, without the ways to a real account."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Mapping
 from pathlib import Path
 
 import yaml
 
 from nightshift.emulator.engine.errors import WorkspaceError
+from nightshift.settings.document import NAMESPACE, config_of
+from nightshift.settings.yamltext import YamlError, load
 
 _NAME = re.compile(r"Pulumi\.(?P<stack>[^/]+)\.ya?ml")
-_SECRET_KEYS = frozenset({"encryptionsalt", "encryptedkey", "secretsprovider"})
-REAL_ACCOUNT_KEYS = frozenset(
+_OF_PROVIDERS = ("aws", "aws-native", "awsx", "pulumi")
+"""Namespaces that a provider or the engine itself obeys; the program's own reach no account."""
+KEPT = frozenset(
     f"aws:{name}"
     for name in (
-        "accessKey",
-        "allowedAccountIds",
-        "assumeRole",
-        "assumeRoles",
-        "assumeRoleWithWebIdentity",
-        "customCaBundle",
-        "ec2MetadataServiceEndpoint",
-        "ec2MetadataServiceEndpointMode",
-        "endpoints",
-        "forbiddenAccountIds",
-        "httpProxy",
-        "httpsProxy",
-        "profile",
-        "secretKey",
-        "sharedConfigFiles",
-        "sharedCredentialsFiles",
-        "stsRegion",
-        "token",
-        "useDualstackEndpoint",
-        "useFipsEndpoint",
+        "defaultTags",
+        "ignoreTags",
+        "maxRetries",
+        "region",
+        "retryMode",
+        "s3UsEast1RegionalEndpoint",
+        "s3UsePathStyle",
+        "skipCredentialsValidation",
+        "skipMetadataApiCheck",
+        "skipRegionValidation",
+        "skipRequestingAccountId",
+        "tokenBucketRateLimiterCapacity",
     )
 )
+"""All that is kept of those namespaces: what chooses neither account nor address."""
+
+
+class _Quoting(yaml.SafeDumper):
+    """Every text in double quotes and in ASCII: no reader takes it for a number, a switch or a date."""
+
+    def ignore_aliases(self, data: object) -> bool:
+        """No anchors are written."""
+        return True
+
+
+def _quoted(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
+    return dumper.represent_scalar("tag:yaml.org,2002:str", str(text), style='"')
+
+
+_Quoting.add_representer(str, _quoted)
+_Quoting.add_multi_representer(str, _quoted)
 
 
 def stack_name(stack_file: Path) -> str:
@@ -45,46 +57,43 @@ def stack_name(stack_file: Path) -> str:
     return match["stack"]
 
 
-def harmless(text: str) -> str:
-    """The stack file without credentials, profiles, endpoints and keys to secrets; all else as it was.
+def harmless(data: bytes) -> str:
+    """A stack file with the config that `nightshift check` reads in `data`, and nothing of it that leads out.
 
-    A text that is no YAML comes back unchanged: the engine says what is wrong with it in its own words.
-    Raises WorkspaceError when such a setting stands in a `{...}` on one line and cannot be taken out by line.
+    Of what stands beside config:, of the provider's settings outside KEPT and of values encrypted for other
+    programs nothing is written. Raises WorkspaceError for what cannot be read, and for encrypted values of
+    our own: the emulator has no key to them.
     """
-    lines = text.splitlines(keepends=True)
-    dropped = {number for first, last in _dropped(text) for number in range(first, last)}
-    return "".join(line for number, line in enumerate(lines) if number not in dropped)
-
-
-def _dropped(text: str) -> Iterator[tuple[int, int]]:
     try:
-        root = yaml.compose(text, Loader=yaml.SafeLoader)
-    except yaml.YAMLError:
-        return
-    if not isinstance(root, yaml.MappingNode):
-        return
-    for key, value in root.value:
-        if key.value in _SECRET_KEYS:
-            yield _lines(root, key, value)
-        elif key.value == "config" and isinstance(value, yaml.MappingNode):
-            for inner, setting in value.value:
-                if inner.value in REAL_ACCOUNT_KEYS:
-                    yield _lines(value, inner, setting)
-
-
-def _lines(parent: yaml.MappingNode, key: yaml.Node, value: yaml.Node) -> tuple[int, int]:
-    first = key.start_mark.line
-    if parent.flow_style:
+        config, encrypted = config_of(load(data))
+    except YamlError as error:
+        raise WorkspaceError(str(error)) from None
+    ours = sorted(key for key in encrypted if key.startswith(f"{NAMESPACE}:") or key in KEPT)
+    if ours:
         raise WorkspaceError(
-            f"line {first + 1}: {key.value} must stand on its own line, so that the emulator can leave it out"
+            f"{', '.join(ours)}: holds an encrypted value (secure:), to which the emulator has no key; "
+            "write it in plain text"
         )
-    return first, _end(value)
+    return _written({key: value for key, value in config.items() if key not in encrypted and _stays(key)})
 
 
-def _end(node: yaml.Node) -> int:
-    """The line after the node's last one. A block's own end mark lies behind the comments that follow it."""
-    if isinstance(node, yaml.CollectionNode) and not node.flow_style and node.value:
-        last = node.value[-1]
-        return _end(last[1] if isinstance(last, tuple) else last)
-    mark = node.end_mark
-    return mark.line if mark.column == 0 and mark.line > node.start_mark.line else mark.line + 1
+def refuse_leading_out(config: object, where: Path) -> None:
+    """The config of a Pulumi.yaml holds for every stack of it. Raises WorkspaceError for what leads out."""
+    if not isinstance(config, Mapping):
+        return
+    out = sorted(str(key) for key in config if not _stays(str(key).replace(":config:", ":")))
+    if out:
+        raise WorkspaceError(
+            f"{where}: config: has {', '.join(out)}, which can lead to a real account; "
+            "write it in the stack file, where the emulator leaves it out"
+        )
+
+
+def _stays(key: str) -> bool:
+    return key in KEPT or key.partition(":")[0] not in _OF_PROVIDERS
+
+
+def _written(config: Mapping[str, object]) -> str:
+    return yaml.dump(
+        {"config": dict(config)}, Dumper=_Quoting, sort_keys=False, width=1_000_000, default_flow_style=False
+    )

@@ -19,8 +19,9 @@ from nightshift.emulator.engine.errors import WorkspaceError
 from nightshift.emulator.engine.progress import Say
 from nightshift.emulator.engine.provider import Provider, ProviderPids
 from nightshift.emulator.engine.results import Result, read_result
-from nightshift.emulator.engine.stackfile import harmless, stack_name
+from nightshift.emulator.engine.stackfile import harmless, refuse_leading_out, stack_name
 from nightshift.emulator.engine.toolchain import Toolchain
+from nightshift.settings.yamltext import YamlError, load
 
 PARALLEL = 32
 """Resource operations at once: they wait for the cloud more than they compute."""
@@ -104,10 +105,16 @@ class Workspace:
         return self._provider.pids
 
     def write_config(self) -> None:
-        """Copy the stack file anew, for a user's edit between two operations. The copy's own salt is kept."""
+        """Copy the stack file anew, for a user's edit between two operations. The copy's own salt is kept.
+
+        Raises WorkspaceError for a file that can't be read; the former copy stays.
+        """
         own = self.config_file.read_text(encoding="utf-8") if self.config_file.is_file() else ""
         salt = [line for line in own.splitlines() if line.startswith("encryptionsalt:")]
-        text = harmless(self.stack_file.read_text(encoding="utf-8")).rstrip("\n")
+        try:
+            text = harmless(self.stack_file.read_bytes()).rstrip("\n")
+        except WorkspaceError as error:
+            raise WorkspaceError(f"{self.stack_file.name}: {error}") from None
         self.config_file.write_text("\n".join([text, *salt, ""]), encoding="utf-8")
         project = {"name": self._project_name(), "runtime": "python"}
         (self.config_file.parent / "Pulumi.yaml").write_text(yaml.safe_dump(project), encoding="utf-8")
@@ -196,9 +203,13 @@ class Workspace:
     def _project_name(self) -> str:
         path = self.project / "Pulumi.yaml"
         try:
-            return str(yaml.safe_load(path.read_text(encoding="utf-8"))["name"])
-        except (OSError, yaml.YAMLError, TypeError, KeyError) as error:
-            raise WorkspaceError(f"{path}: not a Pulumi project file with a name ({error})") from error
+            project = load(path.read_bytes())
+        except (OSError, YamlError) as error:
+            raise WorkspaceError(f"{path}: not a Pulumi project file ({error})") from error
+        if not isinstance(project, dict) or "name" not in project:
+            raise WorkspaceError(f"{path}: not a Pulumi project file with a name")
+        refuse_leading_out(project.get("config"), path)
+        return str(project["name"])
 
     def _place_python(self) -> None:
         if self.toolchain.provider == "bridge":

@@ -4,10 +4,16 @@ import json
 from pathlib import Path
 
 import pytest
+import yaml
+from hypothesis import assume, given
+from hypothesis import strategies as st
 
 from nightshift.emulator.engine import environment, results, stackfile
 from nightshift.emulator.engine.errors import WorkspaceError
 from nightshift.emulator.engine.toolchain import Toolchain
+from nightshift.emulator.engine.workspace import Workspace
+from nightshift.settings.document import config_of
+from nightshift.settings.yamltext import YamlError, load
 
 TEXT = """\
 # ours
@@ -25,23 +31,126 @@ config:
 """
 
 
+def _kept(text: str | bytes) -> object:
+    return load(stackfile.harmless(text if isinstance(text, bytes) else text.encode()).encode())
+
+
 def test_only_the_ways_to_a_real_account_are_left_out() -> None:
-    assert stackfile.harmless(TEXT) == (
-        "# ours\nconfig:\n  aws:region: us-east-1\n  # a comment that stays\n"
-        "  nightshift:site: {at: 07:00, on: yes}\n"
-    )
+    assert stackfile.harmless(TEXT.encode()) == (
+        'config:\n  "aws:region": "us-east-1"\n  "nightshift:site":\n    "at": "07:00"\n    "on": "yes"\n'
+    ).replace("config:", '"config":')
+
+
+LEADING_OUT = {
+    "a second document": "config:\n  aws:profile: production\n  aws:region: us-east-1\n---\nother: 1\n",
+    "a broken second document": "config: {aws:profile: p, aws:region: us-east-1}\n---\na: *gone\n",
+    "a merge key": (
+        'base: &b {aws:endpoints: [{ec2: "http://127.0.0.1:41889"}]}\n'
+        "config: {<<: *b, aws:region: us-east-1}\n"
+    ),
+    "merge keys in a list": "a: &a {aws:token: t}\nb: &b {aws:profile: p}\n"
+    "config:\n  <<: [*a, *b]\n  aws:region: us-east-1\n",
+    "an aliased config": "base: &b {aws:profile: p, aws:region: us-east-1}\nconfig: *b\n",
+    "a key in quotes": 'config: {"aws:\\x70rofile": production, aws:region: us-east-1}\n',
+    "a key with a tag": "config: {!!str aws:profile: production, aws:region: us-east-1}\n",
+    "the long form of a key": "config: {aws:config:profile: production, aws:region: us-east-1}\n",
+    "a setting nobody here knows": "config: {aws:newWayOut: x, aws:region: us-east-1}\n",
+    "another provider's": "config: {aws-native:profile: production, aws:region: us-east-1}\n",
+    "an encrypted key": "config: {aws:secretKey: {secure: v1:x}, aws:region: us-east-1}\n",
+    "a foreign secret": "config: {other:token: {secure: v1:x}, aws:region: us-east-1}\n",
+    "an environment": "environment: [production]\nconfig: {aws:region: us-east-1}\n",
+    "one line": 'config: {"aws:profile": production, aws:region: us-east-1}\n',
+    "a tag nobody knows": "config: {aws:profile: !foo production, aws:region: us-east-1}\n",
+}
+
+
+@pytest.mark.parametrize("text", LEADING_OUT.values(), ids=LEADING_OUT)
+def test_however_a_way_out_is_written_it_is_left_out(text: str) -> None:
+    assert _kept(text) == {"config": {"aws:region": "us-east-1"}}
+    assert _kept(text.replace("\n", "\r\n")) == {"config": {"aws:region": "us-east-1"}}
+
+
+@pytest.mark.parametrize("coding", ["utf-8-sig", "utf-16"])
+def test_the_copy_is_plain_text_whatever_coding_the_file_has(coding: str) -> None:
+    text = "config: {aws:profile: p, nightshift:site: {owner: café}}\n"
+    assert _kept(text.encode(coding)) == {"config": {"nightshift:site": {"owner": "café"}}}
+    assert stackfile.harmless(text.encode(coding)).isascii()
 
 
 @pytest.mark.parametrize(
-    "text", ["", "config:\n", "config: {a: b}\n", "\tconfig: [", "- 1\n", "config:\n  a:b: 1"]
+    ("text", "says"),
+    [
+        ("\tconfig: [", "line 1, column 1: a tab"),
+        ("- 1\n", "the file must be a mapping"),
+        ("config: {a:b: 1, a:b: 2}\n", "stands twice"),
+        ("config: {nightshift:site: {owner: {secure: v1:x}}}\n", "nightshift:site: holds an encrypted value"),
+        ("config: {aws:region: {secure: v1:x}}\n", "aws:region: holds an encrypted value"),
+        ("config: {a:b: *gone}\n", "an alias whose anchor"),
+    ],
 )
-def test_other_texts_stay_as_they_are(text: str) -> None:
-    assert stackfile.harmless(text) == text
+def test_what_cannot_be_read_is_refused_and_never_copied(text: str, says: str) -> None:
+    with pytest.raises(WorkspaceError, match=says):
+        stackfile.harmless(text.encode())
 
 
-def test_a_setting_that_cannot_be_cut_out_by_line_is_refused_by_name() -> None:
-    with pytest.raises(WorkspaceError, match="line 1: aws:profile must stand on its own line"):
-        stackfile.harmless('config: {"aws:profile": production}\n')
+_SCALARS = st.one_of(
+    st.text(), st.integers(), st.booleans(), st.none(), st.floats(allow_nan=False, allow_infinity=False)
+)
+_VALUES = st.recursive(
+    _SCALARS, lambda inner: st.lists(inner) | st.dictionaries(st.text(min_size=1), inner), max_leaves=6
+)
+_NAMES = st.text(st.characters(exclude_characters=":", codec="utf-8"), min_size=1)
+
+
+@given(st.dictionaries(_NAMES.map("nightshift:{}".format), _VALUES, max_size=4))
+def test_what_the_program_reads_arrives_as_it_would_from_the_file(values: dict[str, object]) -> None:
+    text = yaml.safe_dump({"config": values}).encode()
+    try:
+        config, secret = config_of(load(text))
+    except YamlError:
+        assume(False)
+        return
+    assume(not secret)
+    again, _ = config_of(load(stackfile.harmless(text).encode()))
+    assert again == config
+
+
+@pytest.mark.parametrize("key", ["aws:profile", "aws:config:endpoints", "pulumi:tags"])
+def test_a_project_file_that_leads_out_is_refused_by_name(key: str) -> None:
+    where = Path("Pulumi.yaml")
+    stackfile.refuse_leading_out({"aws:region": "us-east-1", "nightshift:site": {}, "site": {}}, where)
+    stackfile.refuse_leading_out(None, where)
+    with pytest.raises(WorkspaceError, match="can lead to a real account"):
+        stackfile.refuse_leading_out({key: {"value": "x"}}, where)
+
+
+def _workspace(folder: Path, project: str) -> Workspace:
+    toolchain = Toolchain(folder / "pulumi", "3", folder / "host", "bridge", "5.100.0")
+    (folder / "config").mkdir()
+    (folder / "Pulumi.yaml").write_text(project)
+    return Workspace(toolchain, folder / "Pulumi.lab.yaml", folder, "http://127.0.0.1:1", folder)
+
+
+def test_a_workspace_keeps_its_salt_and_names_the_file_it_refuses(tmp_path: Path) -> None:
+    made = _workspace(tmp_path, "name: p\n")
+    made.config_file.write_text("encryptionsalt: v1:own\n")
+    made.stack_file.write_bytes(TEXT.encode("utf-16"))
+    made.write_config()
+    written = made.config_file.read_text()
+    assert written.endswith("\nencryptionsalt: v1:own\n")
+    assert "production" not in written
+    made.stack_file.write_text("a: [")
+    with pytest.raises(WorkspaceError, match=r"^Pulumi\.lab\.yaml: line 2"):
+        made.write_config()
+    assert made.config_file.read_text() == written
+
+
+@pytest.mark.parametrize("project", ["", "- 1", "a: [", "name: p\nconfig: {aws:profile: production}\n"])
+def test_a_workspace_takes_no_other_project_file(tmp_path: Path, project: str) -> None:
+    made = _workspace(tmp_path, project)
+    made.stack_file.write_text(TEXT)
+    with pytest.raises(WorkspaceError, match=r"Pulumi\.yaml: "):
+        made.write_config()
 
 
 @pytest.mark.parametrize("name", ["stack.yaml", "Pulumi.yaml", "Pulumi.lab.json"])
