@@ -20,11 +20,12 @@ if TYPE_CHECKING:
 NOW = "NIGHTSHIFT_NOW"
 """Tests and docs fix the clock with it: an instant such as 2026-12-01T09:00:00Z."""
 
+_PROFILE = "aws:profile"
 _FIRST_YEAR, _LAST_YEAR = 1970, 2199
 
 
 def _ask(question: str) -> bool:
-    if not sys.stdin.isatty():
+    if sys.stdin is None or not sys.stdin.isatty():
         raise UsageError(f"{question} Nobody is here to answer: say --yes")
     return input(f"{question} [y/N] ").strip().lower() in {"y", "yes"}
 
@@ -99,10 +100,20 @@ class Context:
 
 
 def profile_of(file: StackFile) -> str | None:
-    """`aws:profile` of the stack file, if it has one."""
-    import yaml
+    """`aws:profile` as Pulumi reads it in the stack file, if it says one. Raises StackProblems."""
+    from nightshift.settings.document import config_of
+    from nightshift.settings.yamltext import YamlError, load
 
-    raw = yaml.safe_load(file.path.read_text(encoding="utf-8"))
-    config = raw.get("config", {}) if isinstance(raw, dict) else {}
-    profile = config.get("aws:profile") if isinstance(config, dict) else None
-    return profile if isinstance(profile, str) else None
+    shown = file.path.relative_to(file.root)
+    try:
+        config, encrypted = config_of(load(file.path.read_bytes()))
+    except YamlError as error:
+        raise StackProblems(f"{shown} has problems:", f"{file.path.name}: {error}") from None
+    profile = config.get(_PROFILE)
+    if _PROFILE in encrypted:
+        raise StackProblems(
+            f"{shown} has problems:", f"{_PROFILE} holds an encrypted value (secure:); write it in plain text"
+        )
+    if isinstance(profile, dict | list):
+        raise StackProblems(f"{shown} has problems:", f"{_PROFILE} must be the name of one profile, as text")
+    return str(profile) if profile else None

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from nightshift.cli.errors import UsageError
-from nightshift.cli.project import choose
+from nightshift.cli.context import profile_of
+from nightshift.cli.errors import StackProblems, UsageError
+from nightshift.cli.project import StackFile, choose
 
 
 @pytest.fixture(name="root")
@@ -90,3 +91,69 @@ def test_no_project_and_no_stacks_say_so(root: Path, tmp_path: Path) -> None:
     (root / "Pulumi.yaml").unlink()
     with pytest.raises(UsageError, match=r"no Pulumi\.yaml"):
         choose(root, None, {})
+
+
+def _profile(root: Path, text: str | bytes) -> str | None:
+    file = root / "stacks" / "Pulumi.lab.yaml"
+    file.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return profile_of(StackFile("lab", file, root))
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        ("123456", "123456"),
+        ("on", "on"),
+        ("yes", "yes"),
+        ("true", "true"),
+        ("0x1F", "31"),
+        ("!foo lab", "lab"),
+        ("2026-12-24", "2026-12-24 00:00:00 +0000 UTC"),
+        ("''", None),
+        ("~", None),
+        ("", None),
+    ],
+)
+def test_a_profile_is_the_text_that_pulumi_reads(root: Path, written: str, meant: str | None) -> None:
+    assert _profile(root, f"config:\n  aws:profile: {written}\n") == meant
+    assert _profile(root, f"config:\n  aws:config:profile: {written}\n") == meant
+    assert _profile(root, f"base: &b {{aws:profile: {written}}}\nconfig: {{<<: *b}}\n") == meant
+
+
+@pytest.mark.parametrize(
+    "beside",
+    [
+        "---\nconfig: {aws:profile: other}\n",
+        "---\nother: *gone\n",
+        "  nightshift:site: {owner: 2026-02-30}\n",
+        "  nightshift:site: {owner: 0x_}\n",
+        "  other:thing: !foo 3\n",
+        "  other:thing: {secure: v1:x}\n",
+    ],
+)
+def test_a_profile_is_found_beside_all_that_check_allows(root: Path, beside: str) -> None:
+    text = f"config:\n  aws:profile: lab\n{beside}"
+    assert _profile(root, text) == "lab"
+    assert _profile(root, text.encode("utf-16")) == "lab"
+    assert _profile(root, text.encode("utf-8-sig")) == "lab"
+
+
+@pytest.mark.parametrize("text", ["", "config:\n", "config: {aws:region: us-east-1}\n", "other: 1\n"])
+def test_a_file_without_a_profile_has_none(root: Path, text: str) -> None:
+    assert _profile(root, text) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("config: {aws:profile: {secure: v1:x}}", "aws:profile holds an encrypted value"),
+        ("config: {aws:profile: [a]}", "aws:profile must be the name of one profile"),
+        ("config: [", "Pulumi.lab.yaml: line 2"),
+        (b"config: {a: \xff\xfe}", "save the file as UTF-8"),
+    ],
+)
+def test_a_profile_that_cannot_be_read_is_told_and_never_passed_over(
+    root: Path, text: str | bytes, says: str
+) -> None:
+    with pytest.raises(StackProblems, match=says):
+        _profile(root, text)
