@@ -14,6 +14,7 @@ from nightshift.emulator.engine.results import Result
 from nightshift.emulator.engine.toolchain import Toolchain, ensure_toolchain
 from nightshift.emulator.engine.workspace import Workspace
 from nightshift.rehearsal.clients import clients_of
+from nightshift.rehearsal.ending import as_ctrl_c
 from nightshift.rehearsal.finding import TourFinding
 from nightshift.rehearsal.left import Left, left_after
 from nightshift.rehearsal.nodes import take_down
@@ -114,6 +115,7 @@ def _run(
     at_last: AtLast | None,
 ) -> None:
     with ExitStack() as opened:
+        opened.enter_context(as_ctrl_c())
         with _timed(report, "cloud", say):
             cloud = opened.enter_context(start_cloud())
         clients = clients_of(cloud.endpoint, stack.region)

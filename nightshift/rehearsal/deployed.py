@@ -12,6 +12,7 @@ from nightshift.emulator.engine.errors import EngineError
 from nightshift.emulator.engine.toolchain import ensure_toolchain
 from nightshift.emulator.engine.workspace import Workspace
 from nightshift.rehearsal.clients import clients_of
+from nightshift.rehearsal.ending import as_ctrl_c
 from nightshift.rehearsal.world.model import World
 from nightshift.rehearsal.world.read import read_world
 
@@ -23,6 +24,7 @@ def deployed_world(stack: Stack, stack_file: Path, project: Path, say: Callable[
     """Deploy to an emulated AWS and read what stands. Raises EngineError, CloudError or Unplayable."""
     toolchain = ensure_toolchain(say)
     with ExitStack() as opened:
+        opened.enter_context(as_ctrl_c())
         cloud = opened.enter_context(start_cloud())
         workspace = opened.enter_context(Workspace(toolchain, stack_file, project, cloud.endpoint))
         say("up ... (normally about 60 s)")

@@ -5,6 +5,7 @@ from ipaddress import ip_address
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from nightshift.emulator.engine import lifeline
 from nightshift.emulator.engine.errors import WorkspaceError
 from nightshift.emulator.engine.toolchain import Toolchain
 
@@ -87,6 +88,6 @@ def python_shim(python: Path) -> str:
     return f"""#!/bin/sh
 case "$1 $2 $3" in
 "-m pip list") echo '[]' ;;
-*) exec '{python}' "$@" ;;
+*) exec {lifeline.words([str(python)])} "$@" ;;
 esac
 """

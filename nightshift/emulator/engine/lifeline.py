@@ -22,8 +22,12 @@ def bound(command: Sequence[str]) -> list[str]:
 
 def wrapper_script(program: Path) -> str:
     """A shell script that runs `program` bound to whoever starts the script, with the same arguments."""
-    words = " ".join(_quoted(word) for word in bound([str(program)]))
-    return f'#!/bin/sh\nexec {words} "$@"\n'
+    return f'#!/bin/sh\nexec {words([str(program)])} "$@"\n'
+
+
+def words(command: Sequence[str]) -> str:
+    """The bound command as a shell has it."""
+    return " ".join(_quoted(word) for word in bound(command))
 
 
 def _quoted(word: str) -> str:

@@ -3,7 +3,6 @@
 import os
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -16,13 +15,17 @@ import yaml
 from nightshift.emulator.engine import lifeline
 from nightshift.emulator.engine.environment import emulated, engine_environment, python_shim
 from nightshift.emulator.engine.errors import WorkspaceError
+from nightshift.emulator.engine.folders import OwnFolder
 from nightshift.emulator.engine.progress import Say
 from nightshift.emulator.engine.provider import Provider, ProviderPids
 from nightshift.emulator.engine.results import Result, read_result
 from nightshift.emulator.engine.stackfile import harmless, refuse_leading_out, stack_name
 from nightshift.emulator.engine.toolchain import Toolchain
+from nightshift.emulator.engine.trees import end_tree
 from nightshift.settings.yamltext import YamlError, load
 
+LANGUAGE_HOST = "pulumi-language-python"
+"""The engine starts it anew for each operation, and a killed engine leaves it behind."""
 PARALLEL = 32
 """Resource operations at once: they wait for the cloud more than they compute."""
 
@@ -37,7 +40,16 @@ class Running:
     began: float
 
     def finish(self, say: Say | None = None) -> Result:
-        """Wait for the end, handing each line to `say` as it comes."""
+        """Wait for the end, handing each line to `say` as it comes. Interrupted, it ends the operation."""
+        try:
+            lines = self._lines(say)
+            code = self.process.wait()
+        except BaseException:
+            end_tree(self.process)
+            raise
+        return read_result(self.operation, code, time.monotonic() - self.began, self.log, "".join(lines))
+
+    def _lines(self, say: Say | None) -> list[str]:
         assert self.process.stdout is not None
         lines = []
         with self.process.stdout as stream:
@@ -45,8 +57,7 @@ class Running:
                 lines.append(line)
                 if say is not None:
                     say(line.rstrip("\n"))
-        code = self.process.wait()
-        return read_result(self.operation, code, time.monotonic() - self.began, self.log, "".join(lines))
+        return lines
 
 
 class Workspace:
@@ -68,8 +79,8 @@ class Workspace:
     ) -> None:
         self.toolchain, self.stack_file, self.project = toolchain, stack_file, project.absolute()
         self.stack, self.endpoint, self._say = stack_name(stack_file), emulated(endpoint), say
-        self._temporary = tempfile.TemporaryDirectory(prefix="nightshift-") if folder is None else None
-        self.folder = Path(self._temporary.name) if self._temporary else Path(folder or "").absolute()
+        self._own = OwnFolder() if folder is None else None
+        self.folder = self._own.path if self._own else Path(folder or "").absolute()
         self.config_file = self.folder / "config" / f"Pulumi.{self.stack}.yaml"
         self.environment = {
             **engine_environment(os.environ, toolchain, self.folder, Path(sys.executable), endpoint),
@@ -79,6 +90,14 @@ class Workspace:
         self._runs = 0
 
     def __enter__(self) -> Self:
+        try:
+            self._prepare()
+        except BaseException:
+            self.close()
+            raise
+        return self
+
+    def _prepare(self) -> None:
         for name in ("home", "state", "bin", "config"):
             (self.folder / name).mkdir(parents=True, exist_ok=True)
         self._place_python()
@@ -86,7 +105,6 @@ class Workspace:
         self.write_config()
         if not any((self.folder / "state").rglob(f"{self.stack}.json*")):
             self._run_checked("stack", "init", self.stack, cwd=self.config_file.parent)
-        return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -96,8 +114,8 @@ class Workspace:
     def close(self) -> None:
         """End the provider and remove a temporary folder."""
         self._provider.stop()
-        if self._temporary:
-            self._temporary.cleanup()
+        if self._own:
+            self._own.close()
 
     @property
     def pids(self) -> ProviderPids | None:
@@ -195,7 +213,11 @@ class Workspace:
 
     def _run_checked(self, *arguments: str, cwd: Path | None = None) -> str:
         with self._popen(list(arguments), cwd or self.project, self.environment) as process:
-            output, _ = process.communicate()
+            try:
+                output, _ = process.communicate()
+            except BaseException:
+                end_tree(process)
+                raise
         if process.returncode:
             raise WorkspaceError(f"pulumi {' '.join(arguments)}: {output.strip()}")
         return output
@@ -216,6 +238,9 @@ class Workspace:
             shim = self.folder / "bin" / "python3"
             shim.write_text(python_shim(Path(sys.executable)), encoding="utf-8")
             shim.chmod(0o755)
+            host = self.folder / "bin" / LANGUAGE_HOST
+            host.write_text(lifeline.wrapper_script(self.toolchain.language_folder / LANGUAGE_HOST), "utf-8")
+            host.chmod(0o755)
 
     def _place_plugins(self) -> None:
         link = self.folder / "home" / "plugins"
