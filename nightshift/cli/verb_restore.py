@@ -12,13 +12,13 @@ from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from nightshift.cli import restoring
+from nightshift.cli import restoring, tagged
 from nightshift.cli.answer import Answer
 from nightshift.cli.context import Context
 from nightshift.cli.errors import FINE, PROBLEM, CliError, UsageError
 from nightshift.cli.restoring import Found, Snapshot, read_snapshot
 from nightshift.cli.text import command_lines, table, wrap
-from nightshift.cli.verb_retire import read_candidates
+from nightshift.cli.verb_retire import plain_name, read_candidates
 from nightshift.cli.when import ahead, iso
 from nightshift.plan import names
 from nightshift.plan.instants import local_text, zone_of
@@ -41,6 +41,7 @@ def options(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace, here: Context) -> Answer:
     """List, choose, tell the steps or drill."""
+    plain_name(args.volume)
     file = here.file(args.stack)
     stack = here.stack(file)
     if args.snapshot is not None and not _ID.fullmatch(args.snapshot):
@@ -49,6 +50,7 @@ def run(args: argparse.Namespace, here: Context) -> Answer:
         )
     ec2 = here.connect(file, stack).client("ec2")
     found = gather(ec2, stack, args.volume)
+    restoring.known_index(stack, found, args.index)
     wanted = _wanted(ec2, found, args.snapshot)
     now = here.now()
     try:
@@ -58,13 +60,14 @@ def run(args: argparse.Namespace, here: Context) -> Answer:
             raise
         says = (*error.lines, restoring.none_yet(stack, args.volume))
         lines = (*_table(stack, found, now), *(piece for line in says for piece in wrap(line, 2)))
-        return Answer(lines, _data(stack, found, None, now, says), PROBLEM)
+        return Answer(lines, _data(stack, found, None, args.index, now, says), PROBLEM)
+    index = restoring.place(stack, found, chosen, args.index)
     if not args.drill:
-        return answer(stack, found, chosen, args.index, now)
+        return answer(stack, found, chosen, index, now)
     from nightshift.cli.drill import Drill
 
     outcome = Drill(ec2, stack, here.say).run(args.volume, chosen, now)
-    return drilled(stack, found, chosen, outcome, args.index, now)
+    return drilled(stack, found, chosen, outcome, index, now)
 
 
 def gather(ec2: Any, stack: Stack, volume: str) -> Found:
@@ -73,19 +76,23 @@ def gather(ec2: Any, stack: Stack, volume: str) -> Found:
     Raises UsageError for a name that stands neither in the file nor on anything.
     """
     live = read_candidates(ec2, stack.name, volume)
-    tagged = {names.TAG_SITE: stack.name, names.TAG_VOLUME: volume}
-    queries = [[{"Name": f"tag:{key}", "Values": [value]} for key, value in tagged.items()]]
+    ours = {names.TAG_SITE: stack.name, names.TAG_VOLUME: volume}
+    made = read_snapshots(ec2, tagged.filters(ours))
+    snapshots = {one.id: one for one in made if (one.site, one.name) == (stack.name, volume)}
     if live:
-        queries.append([{"Name": "volume-id", "Values": [one.id for one in live]}])
-    snapshots = {one.id: one for filters in queries for one in read_snapshots(ec2, filters)}
+        by_id = read_snapshots(ec2, [{"Name": "volume-id", "Values": [one.id for one in live]}])
+        snapshots |= {one.id: one for one in by_id}
     if not live and not snapshots and volume not in stack.volumes:
         raise UsageError(f"no volume {volume} in this stack: it has {', '.join(stack.volumes) or 'none'}")
-    if volume in stack.volumes and stack.volumes[volume].per == "node":
+    pool = any(one.pooled for one in live) or any(one.index is not None for one in snapshots.values())
+    if volume in stack.volumes:
+        pool = stack.volumes[volume].per == "node"
+    if pool:
         places = {one.id: one.index for one in live}
         for one in [one for one in snapshots.values() if one.index is None]:
             snapshots[one.id] = replace(one, index=places.get(one.volume))
     newest = sorted(snapshots.values(), key=lambda one: (one.began, one.id), reverse=True)
-    return Found(volume, live, newest)
+    return Found(volume, live, newest, pool)
 
 
 def read_snapshots(ec2: Any, filters: Sequence[object]) -> list[Snapshot]:
@@ -108,9 +115,9 @@ def _wanted(ec2: Any, found: Found, asked: str | None) -> Snapshot | None:
 def answer(stack: Stack, found: Found, chosen: Snapshot, index: int | None, now: datetime) -> Answer:
     """The table and the steps; status 1 when the newest snapshot is older than promised."""
     problems = [says for says in (restoring.stale(stack, found, index, now),) if says]
-    lines = [*_table(stack, found, now), "", *_steps(stack, found, chosen, now)]
+    lines = [*_table(stack, found, now), "", *_steps(stack, found, chosen, index, now)]
     lines += [piece for says in problems for piece in wrap(f"problem  {says}", 9)]
-    data = _data(stack, found, chosen, now, problems)
+    data = _data(stack, found, chosen, index, now, problems)
     return Answer(tuple(lines), data, PROBLEM if problems else FINE)
 
 
@@ -134,18 +141,22 @@ def _table(stack: Stack, found: Found, now: datetime) -> list[str]:
     return lines
 
 
-def _steps(stack: Stack, found: Found, chosen: Snapshot, now: datetime) -> list[str]:
-    what = f"{found.volume} back as it was {ahead(now - chosen.began)} ago"
-    if chosen.name and chosen.name != found.volume:
-        what += f" as volume {chosen.name}"
-    lines = wrap(f"{what}, from {chosen.id}; nothing is changed yet:", 2)
-    for number, (why, command) in enumerate(restoring.steps(stack, found, chosen, now), 1):
+def _steps(stack: Stack, found: Found, chosen: Snapshot, index: int | None, now: datetime) -> list[str]:
+    what = found.volume if index is None else f"{found.volume} index {index}"
+    age, other = ahead(now - chosen.began), restoring.foreign(stack, found, chosen)
+    if other:
+        lines = [
+            *wrap(f"warning  {other}", 9),
+            *wrap(f"{what} made of it, {age} old; nothing is changed yet:", 2),
+        ]
+    else:
+        lines = wrap(f"{what} back as it was {age} ago, from {chosen.id}; nothing is changed yet:", 2)
+    for number, (why, command) in enumerate(restoring.steps(stack, found, chosen, index, now), 1):
         lines += wrap(f"{number}. {why}", 3)
         shown = command_lines(command, 5) if command else restoring.edit(stack, found.volume, chosen)
         lines += shown if command else [f"     {line}" for line in shown]
-    volume = stack.volumes.get(found.volume)
-    if volume is not None and volume.per == "node":
-        lines += wrap("a pool: each of its volumes that isn't alive is made of this one snapshot", 2)
+    if last := restoring.afterwards(stack, found):
+        lines += wrap(last, 2)
     return lines
 
 
@@ -155,10 +166,12 @@ def drilled(
     """What the drill proved and what it didn't; status 1 when something was wrong or the snapshot is old."""
     from nightshift.cli.drill import cents
 
+    other = restoring.foreign(stack, found, chosen)
     problems = [f"the scratch volume of {chosen.id}: {says}" for says in outcome.wrong]
     problems += [says for says in (restoring.stale(stack, found, index, now),) if says]
     seconds = f"{outcome.seconds:.0f} s"
-    lines = wrap(
+    lines = wrap(f"warning  {other}", 9) if other else []
+    lines += wrap(
         f"drill: {chosen.id}, {ahead(now - chosen.began)} old, became {outcome.volume} in "
         f"{stack.site.zone} in {seconds}; it is deleted again",
         2,
@@ -177,22 +190,30 @@ def drilled(
         "usd": round(float(outcome.usd), 6),
         "removed": list(outcome.removed),
     }
-    data = {**_data(stack, found, chosen, now, problems), "drill": told}
+    data = {**_data(stack, found, chosen, index, now, problems), "drill": told}
     return Answer(tuple(lines), data, PROBLEM if problems else FINE)
 
 
 def _data(
-    stack: Stack, found: Found, chosen: Snapshot | None, now: datetime, problems: Sequence[str]
+    stack: Stack,
+    found: Found,
+    chosen: Snapshot | None,
+    index: int | None,
+    now: datetime,
+    problems: Sequence[str],
 ) -> dict[str, object]:
-    steps = restoring.steps(stack, found, chosen, now) if chosen else []
+    steps = restoring.steps(stack, found, chosen, index, now) if chosen else []
     return {
         "stack": stack.name,
         "volume": found.volume,
+        "index": index,
         "live": [{"id": one.id, "index": one.index, "node": one.node} for one in found.live],
         "snapshots": [_snapshot_data(one, now) for one in found.snapshots],
         "chosen": chosen.id if chosen else None,
+        "foreign": restoring.foreign(stack, found, chosen) if chosen else None,
         "edit": restoring.edit(stack, found.volume, chosen) if chosen else [],
         "commands": [command for _, command in steps if command],
+        "afterwards": restoring.afterwards(stack, found) if chosen else None,
         "drill": None,
         "problems": list(problems),
     }

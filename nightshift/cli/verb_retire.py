@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from nightshift.cli import tagged
 from nightshift.cli.answer import Answer
 from nightshift.cli.context import Context
 from nightshift.cli.errors import PROBLEM, CliError, UsageError
@@ -56,6 +57,7 @@ def options(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace, here: Context) -> Answer:
     """Find it, ask, snapshot, wait, delete."""
+    plain_name(args.volume)
     file = here.file(args.stack)
     stack = here.stack(file)
     ec2 = here.connect(file, stack).client("ec2")
@@ -76,17 +78,23 @@ def run(args: argparse.Namespace, here: Context) -> Answer:
     )
 
 
+def plain_name(volume: str) -> None:
+    """Raises UsageError for a word that can't name a volume: no answer of AWS is asked about it."""
+    if problem := names.name_problem("VOLUME", volume):
+        raise UsageError(problem)
+
+
 def read_candidates(ec2: Any, site: str, volume: str) -> list[Candidate]:
-    """Every live volume of that name in the site."""
+    """Every live volume of exactly that name in the site."""
     wanted = {names.TAG_SITE: site, names.TAG_VOLUME: volume}
-    filters = [{"Name": f"tag:{key}", "Values": [value]} for key, value in wanted.items()]
-    filters.append({"Name": "status", "Values": list(_ALIVE)})
+    filters = [*tagged.filters(wanted), {"Name": "status", "Values": list(_ALIVE)}]
     pages = ec2.get_paginator("describe_volumes").paginate(Filters=filters)
-    return [_candidate(item) for page in pages for item in page["Volumes"]]
+    found = [item for page in pages for item in page["Volumes"]]
+    return [_candidate(item) for item in found if tagged.bears(item, wanted)]
 
 
 def _candidate(item: Mapping[str, Any]) -> Candidate:
-    tags = {tag["Key"]: tag["Value"] for tag in item.get("Tags", [])}
+    tags = tagged.tags_of(item)
     holders = [str(held["InstanceId"]) for held in item.get("Attachments", [])]
     index = tags.get(names.TAG_INDEX, "0")
     return Candidate(
@@ -118,11 +126,10 @@ def choose(volume: str, found: Sequence[Candidate], index: int | None, wanted: s
 
 def snapshot_of(ec2: Any, stack: Stack, volume: str, chosen: Candidate) -> str:
     """The last snapshot: one that an earlier run made, or a new one."""
-    filters = [
-        {"Name": f"tag:{RETIRED}", "Values": [chosen.id]},
-        {"Name": "status", "Values": ["pending", "completed"]},
-    ]
-    made = ec2.describe_snapshots(OwnerIds=["self"], Filters=filters)["Snapshots"]
+    wanted = {RETIRED: chosen.id}
+    filters = [*tagged.filters(wanted), {"Name": "status", "Values": ["pending", "completed"]}]
+    answer = ec2.describe_snapshots(OwnerIds=["self"], Filters=filters)
+    made = [one for one in answer["Snapshots"] if tagged.bears(one, wanted) and one["VolumeId"] == chosen.id]
     if made:
         return str(made[0]["SnapshotId"])
     tags = names.common_tags(
@@ -171,7 +178,9 @@ def _told(stack: Stack, volume: str, chosen: Candidate, snapshot: str) -> tuple[
     if volume in stack.volumes:
         anew = f"`pulumi refresh -s {stack.name}`, then `pulumi up`"
         lines += wrap(f"the file still names {volume}: {anew}, makes it anew and blank", 2)
-        lines += [f"to have it back as it was, first write  from: {snapshot}  under volumes.{volume}"]
+        back = f"to have it back as it was, first write under volumes.{volume}:"
+        lines += [*wrap(back, 2), f"  from: {snapshot}"]
     else:
-        lines += [f"to have it back, write  {volume}: {{ size_gib: {chosen.size_gib}, from: {snapshot} }}"]
+        back = "to have it back, write under nightshift:volumes:"
+        lines += [back, f"  {volume}: {{ size_gib: {chosen.size_gib}, from: {snapshot} }}"]
     return tuple(lines)

@@ -83,7 +83,7 @@ def test_an_old_snapshot_ends_with_1_and_the_policys_promise(
         (("absent",), 2),
         (("runs", "--snapshot", "vol-1"), 2),
         (("runs", "--snapshot", "snap-0dead0000"), 2),
-        (("runs", "--index", "3"), 1),
+        (("runs", "--index", "3"), 2),
     ],
 )
 def test_what_isnt_there_is_told(ec2: Any, project: Any, words: tuple[str, ...], code: int) -> None:
@@ -114,3 +114,58 @@ def test_a_drill_makes_looks_and_deletes(ec2: Any, project: Any, capsys: pytest.
     data = json.loads(capsys.readouterr().out)
     assert 0 < data["drill"]["usd"] < 0.01
     assert data["drill"]["removed"] == []
+
+
+def _pool(ec2: Any, project: Any) -> list[str]:
+    """imagenet as a pool of two, with a snapshot of each: their ids by index."""
+    text = project.file.read_text()
+    text = text.replace(
+        "imagenet: {size_gib: 300, throughput: 500, iops: 4000}", "imagenet: {size_gib: 300, per: node}"
+    )
+    text = text.replace("volumes: [imagenet, runs]", "nodes: 2\n      volumes: [imagenet]")
+    project.file.write_text(text)
+    ec2.delete_volume(VolumeId=volume(ec2, "imagenet")["VolumeId"])
+    made = []
+    for index in (0, 1):
+        tags = names.volume_tags("lab", "imagenet", "vision", index=index)
+        pairs = [{"Key": key, "Value": value} for key, value in tags.items()]
+        one = ec2.create_volume(
+            AvailabilityZone="us-east-1a",
+            Size=300,
+            TagSpecifications=[{"ResourceType": "volume", "Tags": pairs}],
+        )
+        kind = [{"ResourceType": "snapshot", "Tags": pairs}]
+        made.append(ec2.create_snapshot(VolumeId=one["VolumeId"], TagSpecifications=kind)["SnapshotId"])
+    return made
+
+
+def test_of_a_pool_one_index_alone_is_told_of(
+    ec2: Any, project: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    of_zero, of_one = _pool(ec2, project)
+    assert project.say("restore", "imagenet", "--snapshot", of_one, "--index", "0") == 2
+    capsys.readouterr()
+    assert project.say("restore", "imagenet", "--index", "1", "--json") == 0
+    told = json.loads(capsys.readouterr().out)
+    ids = {one["index"]: one["id"] for one in told["live"]}
+    assert (told["chosen"], told["index"]) == (of_one, 1)
+    retired = [one for one in told["commands"] if "retire" in one]
+    assert retired == [f"nightshift retire imagenet --id {ids[1]} -s lab"]
+    ec2.delete_volume(VolumeId=ids[0])
+    assert project.say("restore", "imagenet", "--index", "0", "--json") == 0
+    told = json.loads(capsys.readouterr().out)
+    assert (told["chosen"], [one for one in told["commands"] if "retire" in one]) == (of_zero, [])
+
+
+def test_another_sites_snapshot_is_named_so(
+    ec2: Any, project: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tags = [{"Key": key, "Value": value} for key, value in names.volume_tags("other", "home", "x").items()]
+    made = ec2.create_snapshot(
+        VolumeId=volume(ec2, "imagenet")["VolumeId"],
+        TagSpecifications=[{"ResourceType": "snapshot", "Tags": tags}],
+    )["SnapshotId"]
+    assert project.say("restore", "runs", "--snapshot", made) == 0
+    told = " ".join(capsys.readouterr().out.split())
+    assert f"warning {made} is of volume home of site other, not of runs of site lab" in told
+    assert "back as it was" not in told

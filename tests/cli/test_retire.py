@@ -8,8 +8,9 @@ import boto3
 import pytest
 from moto import mock_aws
 
+from nightshift.cli import tagged
 from nightshift.cli.errors import CliError
-from nightshift.cli.verb_retire import RETIRED, wait_whole
+from nightshift.cli.verb_retire import RETIRED, read_candidates, wait_whole
 
 REGION = "us-east-1"
 
@@ -108,6 +109,59 @@ def test_without_a_yes_or_in_a_dry_run_nothing_changes(project: Any) -> None:
     assert project.say("retire", "runs", "--dry-run") == 0
     assert _alive() == {volume}
     assert _snapshots() == []
+
+
+@pytest.mark.parametrize("word", ["sp*", "ho?e", "*", "sp\\\\*", "Spare", "spare ", ""])
+def test_a_word_that_is_no_plain_name_is_wrong_use_and_asks_nothing(
+    project: Any, word: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """EC2's filters read * and ? as more than letters: 'sp*' once took the volume spare."""
+    there = {_volume("spare"), _volume("home")}
+    monkeypatch.setattr("nightshift.cli.context.Context.connect", lambda *_: pytest.fail("AWS was asked"))
+    for verb in ("retire", "restore"):
+        assert project.say(verb, word, *(["--yes"] if verb == "retire" else [])) == 2
+    assert _alive() == there
+
+
+def test_a_name_is_looked_for_to_the_letter(project: Any) -> None:
+    _volume("spare")
+    assert read_candidates(_ec2(), "lab", "sp*") == []
+    assert read_candidates(_ec2(), "la?", "spare") == []
+    (wanted,) = tagged.filters({"nightshift:volume": "a\\*b?"})
+    assert wanted == {"Name": "tag:nightshift:volume", "Values": ["a\\\\\\*b\\?"]}
+
+
+def test_what_a_filter_lets_through_is_compared_before_it_counts(project: Any) -> None:
+    volume = _volume("spare")
+
+    class _Loose:
+        """Answers with all there is, whatever is asked."""
+
+        def get_paginator(self, operation: str) -> Any:
+            return self
+
+        def paginate(self, **_: Any) -> Any:
+            return [_ec2().describe_volumes()]
+
+    assert read_candidates(_Loose(), "lab", "runs") == []
+    assert [one.id for one in read_candidates(_Loose(), "lab", "spare")] == [volume]
+
+
+def test_a_snapshot_of_another_volume_with_the_tag_is_no_last_snapshot(project: Any) -> None:
+    gone, other = _volume("runs"), _volume("imagenet")
+    _ec2().create_snapshot(
+        VolumeId=other,
+        TagSpecifications=[{"ResourceType": "snapshot", "Tags": [{"Key": RETIRED, "Value": gone}]}],
+    )
+    assert project.say("retire", "runs", "--yes") == 0
+    assert {one["VolumeId"] for one in _snapshots()} == {gone, other}
+
+
+@pytest.mark.parametrize("name", ["runs", "abcdefghij0123456789"])
+def test_what_it_says_fits_the_page(project: Any, capsys: Any, name: str) -> None:
+    _volume(name)
+    assert project.say("retire", name, "--yes") == 0
+    assert max(map(len, capsys.readouterr().out.splitlines())) <= 80
 
 
 class _Failing:
