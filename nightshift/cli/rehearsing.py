@@ -17,9 +17,14 @@ if TYPE_CHECKING:
     from nightshift.settings.models import Stack
 
 WEEK_S = 604_800
-LONGEST_WEEKS = 53.0
+SHORTEST_WEEKS, LONGEST_WEEKS = 0.006, 53.0
+"""From an hour to a year of whole weeks."""
+FIRST_YEAR, LAST_YEAR = 2000, 2099
+"""Of `--from`. AWS has sold machines since 2006; which zone rules a later century has, nobody knows."""
+LARGEST_SEED = 999_999_999
 MOST_FAULTS = 200
-_DAY = re.compile(r"\d{4}-\d\d-\d\d")
+_DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+_WEEKS = f"such as 4 or 0.5, from {SHORTEST_WEEKS:g} (an hour) to {LONGEST_WEEKS:g}, 6 decimals at most"
 _AHEAD_S = 14 * 86_400
 
 
@@ -45,10 +50,10 @@ class Asked:
 def read(args: argparse.Namespace, zone: str) -> Asked:
     """The options as values; raises UsageError with every problem."""
     problems: list[str] = []
-    weeks = _number("--weeks", args.weeks, "such as 4 or 0.5, 53 at most", problems)
-    if weeks is not None and not 0 < weeks <= LONGEST_WEEKS:
-        problems.append(f'--weeks: given "{args.weeks}", expected more than 0 and {LONGEST_WEEKS:g} at most')
-    seed = _number("--seed", args.seed, "a whole number", problems)
+    weeks = _number("--weeks", args.weeks, r"[0-9]{1,3}(\.[0-9]{1,6})?", _WEEKS, problems)
+    if weeks is not None and not SHORTEST_WEEKS <= weeks <= LONGEST_WEEKS:
+        problems.append(f'--weeks: given "{args.weeks}", expected {_WEEKS}')
+    seed = _number("--seed", args.seed, "[0-9]{1,9}", f"a whole number, 0 to {LARGEST_SEED}", problems)
     begin = _begin(args.begin, zone, problems) if args.begin else None
     names, extra = _faults(args.faults.strip(), problems)
     if problems:
@@ -56,9 +61,8 @@ def read(args: argparse.Namespace, zone: str) -> Asked:
     return Asked(weeks or 1.0, int(seed or 0), begin, names, extra)
 
 
-def _number(what: str, text: str, expected: str, problems: list[str]) -> float | None:
-    whole = what == "--seed"
-    if re.fullmatch(r"\d{1,9}" if whole else r"\d{1,3}(\.\d{1,6})?", text):
+def _number(what: str, text: str, form: str, expected: str, problems: list[str]) -> float | None:
+    if re.fullmatch(form, text):
         return float(text)
     problems.append(f'{what}: given "{text}", expected {expected}')
     return None
@@ -66,6 +70,9 @@ def _number(what: str, text: str, expected: str, problems: list[str]) -> float |
 
 def _begin(text: str, zone: str, problems: list[str]) -> datetime | None:
     try:
+        if not FIRST_YEAR <= datetime.fromisoformat(text).year <= LAST_YEAR:
+            problems.append(f'--from: given "{text}", expected a year from {FIRST_YEAR} to {LAST_YEAR}')
+            return None
         if _DAY.fullmatch(text):
             return first_instant(datetime.fromisoformat(text), zone_of(zone))[0]
         return datetime.strptime(text, "%Y-%m-%dT%H:%MZ").replace(tzinfo=UTC)
@@ -77,8 +84,8 @@ def _begin(text: str, zone: str, problems: list[str]) -> datetime | None:
 def _faults(text: str, problems: list[str]) -> tuple[tuple[Named, ...], int]:
     from nightshift.rehearsal.faults.parse import FaultProblems, parse
 
-    if re.fullmatch(r"\d+", text):
-        if int(text) <= MOST_FAULTS:
+    if re.fullmatch(r"[0-9]+", text):
+        if len(text) < 9 and int(text) <= MOST_FAULTS:
             return (), int(text)
         problems.append(f"--faults: given {text}, {MOST_FAULTS} at most")
         return (), 0

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import argparse
 import errno
 import json
 import os
 import shutil
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from nightshift.cli.context import Context
 from nightshift.cli.main import run
 from nightshift.cli.rehearsed import whole
-from nightshift.cli.rehearsing import quiet
+from nightshift.cli.rehearsing import options, plan_of, quiet, read
 from nightshift.rehearsal.deploy import DeployReport
 from nightshift.rehearsal.expect import windows
+from nightshift.rehearsal.replay import command
 from nightshift.rehearsal.weeks import rehearse
 from nightshift.rehearsal.world.kept import program_digest, to_text
 from nightshift.rehearsal.world.model import World
@@ -83,9 +88,18 @@ def test_it_begins_when_no_group_is_up() -> None:
             ["--weeks", "x", "--seed", "-", "--faults", "spit@tue"],
             ["--weeks", "--seed", 'did you mean "spot"?'],
         ),
-        (["--weeks", "0"], ["more than 0"]),
-        (["--weeks", "54"], ["53 at most"]),
+        (["--weeks", "0"], ["from 0.006 (an hour) to 53"]),
+        (["--weeks", "0.000001"], ["from 0.006 (an hour) to 53"]),
+        (["--weeks", "0.1234567"], ["6 decimals at most"]),
+        (["--weeks", "54"], ["from 0.006 (an hour) to 53"]),
+        (["--seed", "9999999999"], ["a whole number, 0 to 999999999"]),
         (["--from", "soon"], ["--from"]),
+        (["--from", "9999-12-31"], ["a year from 2000 to 2099"]),
+        (["--from", "9999-12-31T23:59Z"], ["a year from 2000 to 2099"]),
+        (["--from", "0001-01-01"], ["a year from 2000 to 2099"]),
+        (["--from", "1969-12-31"], ["a year from 2000 to 2099"]),
+        (["--from", "2026-02-30"], ['expected such as "2026-12-07"']),
+        (["--faults", "9" * 5_000], ["200 at most"]),
         (["--faults", "spot@tue"], ["vit has shifts on mon, wed, fri"]),
         (["--faults", "201"], ["200 at most"]),
         (["--world", "solo.json"], ["the world of solo, not of lab"]),
@@ -106,6 +120,26 @@ def test_wrong_use_says_everything_that_is_wrong(
     told = " ".join(capsys.readouterr().err.split())
     assert all(one in told for one in says), told
     assert "Traceback" not in told
+
+
+@pytest.mark.parametrize("begin", ["2000-01-01", "2099-12-31"])
+def test_the_first_and_the_last_day_can_be_played(
+    here: Context, capsys: pytest.CaptureFixture[str], begin: str
+) -> None:
+    assert run([*CONTROL, "--from", begin, "--json"], here) == 0
+    assert json.loads(capsys.readouterr().out)["invariants_broken"] == []
+
+
+@given(st.integers(3_629, 53 * 604_800), st.integers(0, 999_999_999), st.integers(MONDAY // 60, 4 * 10**7))
+def test_a_replay_asks_for_the_same_seconds_and_seed(seconds: int, seed: int, minute: int) -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--stack")
+    parser.add_argument("--only")
+    options(parser)
+    line = command("lab", minute * 60, minute * 60 + seconds, seed, ())
+    asked = read(parser.parse_args(line.split()[2:]), "Asia/Shanghai")
+    plan = plan_of(asked, shipped("lab"), datetime(2026, 12, 7, tzinfo=UTC))
+    assert (plan.start, plan.end, plan.seed) == (minute * 60, minute * 60 + seconds, seed)
 
 
 @pytest.mark.parametrize(
