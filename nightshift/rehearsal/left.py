@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from nightshift.cli.verb_retire import RETIRED
 from nightshift.plan import names
 from nightshift.rehearsal.clients import Clients, listed
 
@@ -46,17 +47,13 @@ def left_after(stack: Stack, clients: Clients) -> list[Left]:
     """Everything of the site that can be found by tag or by name."""
     account = clients("sts").get_caller_identity()["Account"]
     data = names.bucket_name(stack.name, "data", account, stack.region)
-    found = [*_ec2(stack, clients("ec2")), *_named(stack, clients, account)]
-    return [Left(kind, name, _is_kept(stack, kind, name, data)) for kind, name in found]
+    named = [
+        Left(kind, name, (kind, name) == ("bucket", data)) for kind, name in _named(stack, clients, account)
+    ]
+    return [*_ec2(stack, clients("ec2")), *named]
 
 
-def _is_kept(stack: Stack, kind: str, name: str, data: str) -> bool:
-    if kind == "volume":
-        return any(name.endswith(f"({volume})") for volume in stack.volumes)
-    return kind == "bucket" and name == data
-
-
-def _ec2(stack: Stack, ec2: Any) -> Iterator[tuple[str, str]]:
+def _ec2(stack: Stack, ec2: Any) -> Iterator[Left]:
     mine = [{"Name": f"tag:{names.TAG_SITE}", "Values": [stack.name]}]
     for operation, key, field in _EC2_KINDS:
         label = key[:-1].lower() if key != "Addresses" else "address"
@@ -66,11 +63,13 @@ def _ec2(stack: Stack, ec2: Any) -> Iterator[tuple[str, str]]:
                 continue
             tags = {tag["Key"]: tag["Value"] for tag in raw.get("Tags", ())}
             volume = tags.get(names.TAG_VOLUME)
-            yield label, f"{raw[field]} ({volume})" if volume and label == "volume" else str(raw[field])
+            kept = volume in stack.volumes if label == "volume" else label == "snapshot" and RETIRED in tags
+            says = f" ({volume})" if volume and (label == "volume" or kept) else ""
+            yield Left(label, f"{raw[field]}{says}", kept)
     for reservation in listed(ec2, "describe_instances", "Reservations", Filters=mine):
         for raw in reservation["Instances"]:
             if raw["State"]["Name"] not in _DEAD:
-                yield "instance", raw["InstanceId"]
+                yield Left("instance", raw["InstanceId"], False)
 
 
 def _named(stack: Stack, clients: Clients, account: str) -> Iterator[tuple[str, str]]:
