@@ -11,7 +11,9 @@ from typing import Any, TypeVar
 import boto3
 from botocore.config import Config
 
+from nightshift.cli.endpoints import judge, masked
 from nightshift.cli.errors import AwsError
+from nightshift.cli.failures import from_aws
 from nightshift.plan import names
 from nightshift.records.store import Records
 
@@ -24,6 +26,7 @@ class Aws:
     """Clients of one region. The SDK reads this process's environment; another `env` is handed to it."""
 
     def __init__(self, region: str, profile: str | None, env: Mapping[str, str]) -> None:
+        judge(env)
         keys = _keys(env)
         chosen = None if env.get("AWS_PROFILE") or env.get("AWS_ACCESS_KEY_ID") else profile
         self.region = region
@@ -46,7 +49,10 @@ class Aws:
                 service, region_name=region, endpoint_url=self._endpoint, config=_PATIENCE
             )
         except ValueError as error:
-            raise AwsError("the AWS client can't be made: is AWS_ENDPOINT_URL a URL?", str(error)) from error
+            known = from_aws(error) or AwsError(
+                f"the AWS client of {service} can't be made", masked(str(error))
+            )
+            raise known from error
 
     def has_credentials(self) -> bool:
         """Whether any are configured; says nothing about whether they work."""

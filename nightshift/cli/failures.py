@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from traceback import walk_tb
+
+from nightshift.cli.endpoints import masked
 from nightshift.cli.errors import AwsError, CliError
 
 _OURS = {"botocore", "boto3", "urllib3", "s3transfer"}
@@ -26,6 +30,16 @@ _NETWORK = {
     "ResponseStreamingError",
     "IncompleteReadError",
 }
+_MISREAD = (ValueError, TypeError, AttributeError, KeyError)
+_UNREADABLE = (
+    "the AWS credentials can't be read: see what the profile's credential_process prints "
+    "(`aws configure list`), and the files in ~/.aws"
+)
+_NOBODY = (
+    "the AWS profile asks for an MFA code (mfa_serial), and nobody is at a terminal to type it",
+    "repeat the verb at a terminal, or set AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN "
+    "from `aws sts assume-role` with a code",
+)
 _REGION = {"NoRegionError", "InvalidRegionError", "UnknownRegionError"}
 _THROTTLED = {
     "Throttling",
@@ -61,12 +75,31 @@ _DENIED = {
 def from_aws(error: BaseException) -> CliError | None:
     """The same failure in words, or None when it isn't one of the AWS SDK's."""
     if type(error).__module__.partition(".")[0] not in _OURS:
-        return None
+        return _inside(error)
     response = getattr(error, "response", None)
     if isinstance(response, dict):
         detail = response.get("Error", {})
         return AwsError(*_refused(str(detail.get("Code", "")), str(detail.get("Message", "")), _call(error)))
-    return AwsError(*_unasked({kind.__name__ for kind in type(error).__mro__}, str(error)))
+    return AwsError(*_unasked({kind.__name__ for kind in type(error).__mro__}, masked(str(error))))
+
+
+def _inside(error: BaseException) -> CliError | None:
+    """Python's own errors, raised while the SDK reads what people and their programs gave it."""
+    rooms = [frame.f_globals.get("__name__", "") for frame, _ in walk_tb(error.__traceback__)]
+    if "botocore.credentials" in rooms:
+        if isinstance(error, EOFError):
+            return AwsError(*_NOBODY)
+        if isinstance(error, _MISREAD):
+            return AwsError(_UNREADABLE, type(error).__name__)
+    if isinstance(error, ValueError) and rooms[-1:] == ["urllib.parse"] and _sdks(rooms):
+        return AwsError("an address of AWS is no URL: see endpoint_url in ~/.aws/config, HTTPS_PROXY")
+    if isinstance(error, ValueError) and rooms[-1:] == ["botocore.endpoint"]:
+        return AwsError("an address of AWS is no URL: see AWS_ENDPOINT_URL, endpoint_url in ~/.aws/config")
+    return None
+
+
+def _sdks(rooms: Iterable[str]) -> bool:
+    return any(room.partition(".")[0] in _OURS for room in rooms)
 
 
 def passing(error: BaseException) -> str | None:
