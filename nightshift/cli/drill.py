@@ -8,20 +8,20 @@ from __future__ import annotations
 
 import math
 import os
-import signal
 import socket
-import threading
 import time
-from collections.abc import Callable, Generator, Iterator, Mapping
-from contextlib import contextmanager
+import uuid
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from nightshift.catalog.prices import unit_price
+from nightshift.cli import tagged
 from nightshift.cli.errors import CliError
 from nightshift.cli.failures import from_aws, passing
+from nightshift.cli.interrupts import answered_first, like_ctrl_c, undisturbed
 from nightshift.plan import names
 
 if TYPE_CHECKING:
@@ -32,6 +32,8 @@ TAG_DRILL = "nightshift:drill"
 PATIENCE_S = 900.0
 DELETING_S = 120.0
 POLL_S = 2.0
+SETTLE_S = 20.0
+"""How long a volume is looked for whose making wasn't answered: EC2 shows one a few seconds later."""
 SAY_S = 10.0
 LEFT_OVER = timedelta(hours=1)
 """A drill gives up long before."""
@@ -63,25 +65,35 @@ class Clock:
 
 @dataclass
 class Drill:
-    """One drill of one site. `owner` names this process on this machine."""
+    """One drill of one site. `owner` names this process on this machine, `token` its one volume to AWS.
+
+    `unheard`: a volume was asked for, and whether AWS made one isn't known.
+    """
 
     ec2: Any
     stack: Stack
     say: Callable[[str], None]
     clock: Clock = field(default_factory=Clock)
     owner: str = field(default_factory=lambda: f"{socket.gethostname()}.{os.getpid()}")
+    token: str = field(default_factory=lambda: uuid.uuid4().hex)
+    unheard: bool = False
 
     def run(self, volume: str, snapshot: Snapshot, now: datetime) -> Outcome:
         """Make it, look at it, delete it whatever happens. Raises CliError."""
+        with like_ctrl_c():
+            return self._run(volume, snapshot, now)
+
+    def _run(self, volume: str, snapshot: Snapshot, now: datetime) -> Outcome:
         removed = self.sweep(now)
         began = self.clock.now()
         made: list[str] = []
         try:
-            made.append(self._make(volume, snapshot))
+            with answered_first(lambda: self.say("ends as soon as AWS has answered; again ends now")):
+                made.append(self._make(volume, snapshot))
             found = self._available(made[0], began)
             seconds = self.clock.now() - began
         finally:
-            with _undisturbed():
+            with undisturbed():
                 self._clean(made)
         lived = self.clock.now() - began
         wrong = tuple(_wrong(found, snapshot, self.stack.site.zone))
@@ -91,7 +103,7 @@ class Drill:
         """Delete what earlier drills left: of this machine when their process is gone, else an hour old."""
         removed = []
         for raw in self._scratch():
-            owner = _tags(raw)[TAG_DRILL]
+            owner = tagged.tags_of(raw)[TAG_DRILL]
             if raw["State"] in _GONE or not _left_over(owner, self.owner, raw["CreateTime"], now):
                 continue
             self.say(f"{raw['VolumeId']} is left of an earlier drill ({owner}): deleted")
@@ -100,26 +112,31 @@ class Drill:
         return removed
 
     def _scratch(self, owner: str | None = None) -> list[Mapping[str, Any]]:
-        filters = [
-            {"Name": f"tag:{names.TAG_SITE}", "Values": [self.stack.name]},
-            {"Name": f"tag:{TAG_DRILL}", "Values": [owner]}
-            if owner
-            else {"Name": "tag-key", "Values": [TAG_DRILL]},
-        ]
+        """The site's scratch volumes, all or one process's, by their tags to the letter."""
+        wanted = {names.TAG_SITE: self.stack.name, **({TAG_DRILL: owner} if owner else {})}
+        filters = [*tagged.filters(wanted), {"Name": "tag-key", "Values": [TAG_DRILL]}]
         pages = self.ec2.get_paginator("describe_volumes").paginate(Filters=filters)
-        return [raw for page in pages for raw in page["Volumes"]]
+        found = [raw for page in pages for raw in page["Volumes"]]
+        return [raw for raw in found if tagged.bears(raw, wanted) and TAG_DRILL in tagged.tags_of(raw)]
 
     def _make(self, volume: str, snapshot: Snapshot) -> str:
         site, part = self.stack.site, f"drill-{volume}"
         tags = names.common_tags(self.stack.name, part, site.owner, f"nightshift-{self.stack.name}-{part}")
         pairs = [{"Key": key, "Value": value} for key, value in {**tags, TAG_DRILL: self.owner}.items()]
-        answer = self.ec2.create_volume(
-            AvailabilityZone=site.zone,
-            SnapshotId=snapshot.id,
-            VolumeType="gp3",
-            Encrypted=True,
-            TagSpecifications=[{"ResourceType": "volume", "Tags": pairs}],
-        )
+        self.unheard = True
+        try:
+            answer = self.ec2.create_volume(
+                AvailabilityZone=site.zone,
+                SnapshotId=snapshot.id,
+                VolumeType="gp3",
+                Encrypted=True,
+                ClientToken=self.token,
+                TagSpecifications=[{"ResourceType": "volume", "Tags": pairs}],
+            )
+        except self.ec2.exceptions.ClientError as error:
+            self.unheard = passing(error) is not None
+            raise
+        self.unheard = False
         self.say(f"{answer['VolumeId']}: being made of {snapshot.id} in {site.zone}")
         return str(answer["VolumeId"])
 
@@ -151,12 +168,32 @@ class Drill:
 
     def _clean(self, made: list[str]) -> None:
         """Delete what this drill made, also what it didn't hear of any more. Raises CliError with the ids."""
-        left = {
-            *made,
-            *(str(raw["VolumeId"]) for raw in self._scratch(self.owner) if raw["State"] not in _GONE),
-        }
+        left = set(made)
+        try:
+            left |= self._own()
+        except Exception as error:
+            known = from_aws(error)
+            if known is None:
+                raise
+            if self.unheard:
+                raise CliError(
+                    "it isn't known whether a scratch volume is left, which would cost until it is deleted: "
+                    f"look for one with the tag {TAG_DRILL}={self.owner}, or repeat the drill, which does",
+                    *known.lines,
+                ) from error
         for volume in sorted(left):
             self._delete(volume)
+
+    def _own(self) -> set[str]:
+        """This process's scratch volumes; one not heard of is waited for."""
+        until = self.clock.now() + SETTLE_S
+        if self.unheard:
+            self.say(f"looking for a scratch volume that AWS may have made, {SETTLE_S:.0f} s at most")
+        while True:
+            found = {str(raw["VolumeId"]) for raw in self._scratch(self.owner) if raw["State"] not in _GONE}
+            if found or not self.unheard or self.clock.now() > until:
+                return found
+            self.clock.sleep(POLL_S)
 
     def _delete(self, volume: str) -> None:
         """A volume can't be deleted while it's being made, so it is tried for a while. Raises CliError."""
@@ -196,10 +233,6 @@ def _code(error: Exception) -> str:
     return str(response.get("Error", {}).get("Code", "")) if isinstance(response, dict) else ""
 
 
-def _tags(raw: Mapping[str, Any]) -> dict[str, str]:
-    return {str(tag["Key"]): str(tag["Value"]) for tag in raw.get("Tags", ())}
-
-
 def _left_over(owner: str, mine: str, made: datetime, now: datetime) -> bool:
     host, _, pid = owner.rpartition(".")
     if host == mine.rpartition(".")[0] and pid.isdecimal() and not _runs(int(pid)):
@@ -227,16 +260,3 @@ def _wrong(raw: Mapping[str, Any], snapshot: Snapshot, zone: str) -> Iterator[st
         yield f"it is of {raw.get('SnapshotId') or 'no snapshot'}"
     if raw["AvailabilityZone"] != zone:
         yield f"it is in {raw['AvailabilityZone']}, not in {zone}"
-
-
-@contextmanager
-def _undisturbed() -> Generator[None]:
-    """A second Ctrl-C doesn't keep the scratch volume from being deleted."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)

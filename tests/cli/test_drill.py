@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -15,6 +16,7 @@ from botocore.exceptions import ClientError, EndpointConnectionError
 from infra.live_ec2 import read_volumes
 from nightshift.cli.drill import TAG_DRILL, Clock, Drill, cents
 from nightshift.cli.errors import CliError
+from nightshift.cli.interrupts import ENDING
 from nightshift.cli.status_facts import read_volumes as status_volumes
 from nightshift.cli.verb_restore import gather
 from nightshift.plan import names
@@ -105,6 +107,105 @@ def test_a_second_ctrl_c_doesnt_keep_it_from_being_deleted(ec2: Any, project: An
     assert handled == [signal.SIG_IGN]
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
     assert volume_ids(ec2) == before
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("at", ["create_volume", "describe_volumes"])
+def test_whatever_ends_it_leaves_nothing(ec2: Any, project: Any, number: signal.Signals, at: str) -> None:
+    """A signal while AWS makes the volume waits for the answer, and so for the id."""
+    snapshot(ec2)
+    before, said = volume_ids(ec2), []
+    handlers = [signal.getsignal(one) for one in ENDING]
+    sent: list[int] = []
+
+    def send(call: dict[str, Any]) -> None:
+        if not sent:
+            sent.append(number)
+            os.kill(os.getpid(), number)
+
+    with pytest.raises(KeyboardInterrupt):
+        _run(_drill(_Watched(ec2, **{at: send}), project, said), ec2, project)
+    assert volume_ids(ec2) == before
+    assert [signal.getsignal(one) for one in ENDING] == handlers
+    if at == "create_volume":
+        assert said[0].startswith("ends as soon as AWS has answered")
+        assert "being made of" in said[1]
+
+
+def test_what_nohup_ignores_stays_ignored(ec2: Any, project: Any) -> None:
+    snapshot(ec2)
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        hang_up = lambda call: os.kill(os.getpid(), signal.SIGHUP)  # noqa: E731
+        assert _run(_drill(_Watched(ec2, create_volume=hang_up), project), ec2, project).wrong == ()
+    finally:
+        signal.signal(signal.SIGHUP, before)
+
+
+class _Late:
+    """EC2 that doesn't answer CreateVolume, and makes the volume a few looks later."""
+
+    def __init__(self, ec2: Any, error: BaseException) -> None:
+        self._ec2, self._error, self._looks = ec2, error, 0
+        self._words: dict[str, Any] | None = None
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._ec2, name)
+
+    def create_volume(self, **words: Any) -> Any:
+        self._words = words
+        raise self._error
+
+    def get_paginator(self, operation: str) -> Any:
+        self._looks += self._words is not None
+        if self._looks == 3 and self._words is not None:
+            assert len(self._words["ClientToken"]) == 32
+            self._ec2.create_volume(**self._words)
+        return self._ec2.get_paginator(operation)
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt(), EndpointConnectionError(endpoint_url="x")])
+def test_one_that_turns_up_after_the_end_is_waited_for(ec2: Any, project: Any, error: BaseException) -> None:
+    snapshot(ec2)
+    before, said = volume_ids(ec2), []
+    late = _Late(ec2, error)
+    with pytest.raises(type(error)):
+        _run(_drill(late, project, said), ec2, project)
+    assert late._looks == 3
+    assert volume_ids(ec2) == before
+    assert "looking for a scratch volume that AWS may have made, 20 s at most" in said
+
+
+def test_when_aws_is_lost_it_says_what_to_look_for(ec2: Any, project: Any) -> None:
+    snapshot(ec2)
+    lost = EndpointConnectionError(endpoint_url="x")
+
+    class _Lost(_Late):
+        def get_paginator(self, operation: str) -> Any:
+            if self._words is not None:
+                raise lost
+            return self._ec2.get_paginator(operation)
+
+    one = _drill(_Lost(ec2, lost), project)
+    with pytest.raises(CliError, match=f"with the tag nightshift:drill={re.escape(one.owner)}"):
+        _run(one, ec2, project)
+
+
+def test_a_wider_answer_than_asked_for_deletes_nothing_of_others(ec2: Any, project: Any) -> None:
+    """Tags are compared after the answer, to the letter."""
+    other = ec2.create_volume(AvailabilityZone="us-east-1a", Size=1)["VolumeId"]
+
+    class _Loose:
+        exceptions = ec2.exceptions
+
+        def get_paginator(self, operation: str) -> Any:
+            return self
+
+        def paginate(self, **_: Any) -> Any:
+            return [ec2.describe_volumes()]
+
+    assert _drill(_Loose(), project).sweep(datetime.now(UTC) + timedelta(hours=2)) == []
+    assert other in volume_ids(ec2)
 
 
 def _state(state: str) -> Callable[[dict[str, Any]], Any]:
