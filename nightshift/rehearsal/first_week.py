@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
 from nightshift.cli import rehearsed, rehearsing
+from nightshift.cli.errors import CliError
 from nightshift.cli.text import wrap
 from nightshift.plan.instants import WEEKDAYS
 from nightshift.rehearsal.expect import windows
@@ -54,10 +55,14 @@ def play(stack: Stack, plan: Plan, endpoint: str, say: Callable[[str], None], re
     return rehearsed.play_deployed(stack, plan, endpoint, say, real)
 
 
-def keep(story: Story, root: Path) -> Path:
-    """Write the report into the project's folder. Raises UsageError."""
+def keep(story: Story, root: Path, say: Callable[[str], None]) -> Path | None:
+    """Write the report into the project's folder. None: it couldn't be written, and `say` was told why."""
     path = root / REPORT
-    rehearsed.write_report(story, path)
+    try:
+        rehearsed.write_report(story, path)
+    except CliError as error:
+        say(f"problem: {error}; make room, then run it again")
+        return None
     return path
 
 

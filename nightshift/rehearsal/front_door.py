@@ -89,10 +89,10 @@ def _tried(here: Context, name: str, real: str | None) -> int:
         week,
     )
     story = whole(report, stories[0]) if stories else None
-    path = first_week.keep(story, file.root) if story is not None else None
+    path = first_week.keep(story, file.root, here.say) if story is not None else None
     for line in page(stack, report, seen, here.now(), file.path.relative_to(file.root), story, path):
         print(line)
-    return 1 if report.problems or story is None or not story.ok else 0
+    return 1 if report.problems or story is None or path is None or not story.ok else 0
 
 
 def _look(here: Context, file: StackFile, stack: Stack, endpoint: str, seen: Seen) -> None:

@@ -61,7 +61,8 @@ def test_the_page_tells_the_week_and_where_its_report_lies(tmp_path: Path) -> No
     groups = {"train": GroupInfo("America/New_York", "spot: g6.xlarge", 1, (), 1_800)}
     says = "Nodes of train can't be real here: it needs root. " * 4
     story = Story("rehearsal", 1, 0, 604_800, "America/New_York", groups, seconds=61.0, compressed=says)
-    path = first_week.keep(story, tmp_path)
+    path = first_week.keep(story, tmp_path, print)
+    assert path is not None
     lines = page(wanted, _report(), Seen(), NOW, Path("x"), story, path)
     told = " ".join(" ".join(lines).split())
     assert max(map(len, lines)) <= 80
@@ -69,3 +70,16 @@ def test_the_page_tells_the_week_and_where_its_report_lies(tmp_path: Path) -> No
     assert "can't be real here: it needs root" in told
     assert "week 61 s" in told
     assert path.read_text().startswith("<!DOCTYPE html>")
+
+
+def test_a_report_that_cannot_be_written_is_said_and_the_page_is_told_all_the_same(tmp_path: Path) -> None:
+    told: list[str] = []
+    groups = {"train": GroupInfo("America/New_York", "spot: g6.xlarge", 1, (), 1_800)}
+    story = Story("rehearsal", 1, 0, 604_800, "America/New_York", groups, seconds=61.0)
+    path = first_week.keep(story, tmp_path / "gone", told.append)
+    assert path is None
+    (line,) = told
+    assert line.startswith("problem: the report could not be written")
+    assert "No such file or directory" in line
+    lines = page(stack("rehearsal"), _report(), Seen(), NOW, Path("x"), story, path)
+    assert "week 61 s" in " ".join(" ".join(lines).split())
