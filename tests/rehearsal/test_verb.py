@@ -190,6 +190,22 @@ def test_a_new_world_is_kept_and_fits_the_stack_that_it_was_deployed_from(
     assert capsys.readouterr().err == ""
 
 
+def test_what_was_deployed_is_played_also_where_its_world_cannot_be_kept(
+    here: Context, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def full(_: int) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    there = sorted(here.cwd.iterdir())
+    monkeypatch.setattr("nightshift.rehearsal.deployed.deployed_world", lambda *_: recorded("lab"))
+    monkeypatch.setattr("nightshift.cli.writing.os.fsync", full)
+    assert run([*CONTROL[:-1], "new.json"], here) == 1
+    flat = " ".join(capsys.readouterr().out.split())
+    assert flat.startswith("lab: one week from Mon 7 Dec")
+    assert "problem the world could not be kept in" in flat
+    assert sorted(here.cwd.iterdir()) == there
+
+
 def test_a_report_that_cannot_be_written_leaves_the_summary_and_the_file_before(
     here: Context, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
