@@ -97,7 +97,7 @@ def _tell(site: Site, group: GroupExpect, one: Struck, after: _After) -> _Told:
         return _missed(site, group, one, after)
     if kind in _UNMET and after.first(_UNMET[kind][0]) is None:
         return _Told(_UNMET[kind][1])
-    if one.node is not None and not _hit(site, one.node):
+    if one.node is not None and not _hit(site, one, one.node, after.shift):
         return _Told("the node went on", True, _late(one.node, after))
     without = _without(site, group, after)
     stopped = after.first("policy")
@@ -108,9 +108,12 @@ def _tell(site: Site, group: GroupExpect, one: Struck, after: _After) -> _Told:
     return _replaced(site, group, after, one.node is not None, without)
 
 
-def _hit(site: Site, node: Node) -> bool:
-    """Whether it ended otherwise than by a drain, in the rehearsed time."""
-    return node.ended is not None and node.ended < site.end and node.how != "drained"
+def _hit(site: Site, one: Struck, node: Node, shift: tuple[int, int] | None) -> bool:
+    """Whether it ended otherwise than by a drain, in its shift or while the fault still had a hand in it."""
+    if node.ended is None or node.ended >= site.end or node.how == "drained":
+        return False
+    served = shift is not None and node.ended >= shift[1]
+    return not served or node.ended <= (one.at or 0) + _reach_s(one)
 
 
 def _late(node: Node, after: _After) -> int:
@@ -175,10 +178,15 @@ def _losses(site: Site, struck: Sequence[Struck]) -> list[int]:
     return costs
 
 
+def _reach_s(one: Struck) -> float:
+    """How long after it struck a fault has consequences of its own."""
+    return max(_FOLLOWS_S, KINDS[one.strike.kind].lasts_s)
+
+
 def _caused(one: Struck, stop: Stop) -> bool:
     if one.at is None or one.node is None or one.strike.kind not in _COSTS_STEPS:
         return False
-    until = one.at + max(_FOLLOWS_S, KINDS[one.strike.kind].lasts_s)
+    until = one.at + _reach_s(one)
     return one.at <= stop.at <= until and stop.node == one.node.id
 
 

@@ -109,6 +109,15 @@ def test_a_split_network_at_the_end_is_ended_by_the_hook() -> None:
     assert "no word within the drain hook's time" in node.why
 
 
+def test_a_fault_that_was_over_is_not_blamed_for_what_a_later_one_did() -> None:
+    """The node serves its whole shift, and is ended by its hook after it: by the later fault."""
+    story = told("disk-full@wed+5h:vit", "network-split@wed+10h55m:vit")
+    assert story.ok
+    ends = {one.fault.partition("@")[0]: one for one in story.faults}
+    assert (ends["disk-full"].ended, ends["disk-full"].steps_lost) == ("the node went on", 0)
+    assert ends["network-split"].ended == "the shift was over before another node was ready"
+
+
 def test_a_jumping_clock_moves_nothing() -> None:
     assert only("clock-jump@wed+3h:vit").minutes_lost == 0
 

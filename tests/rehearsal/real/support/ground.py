@@ -50,8 +50,8 @@ config:
       job: { repo: /data/runs/train, run: train.py --epochs 90 }
 """
 ACTIONS = (
-    ScheduledAction("up", "0 20 * * *", "Etc/UTC", 1),
-    ScheduledAction("down", "0 7 * * *", "Etc/UTC", 0),
+    ScheduledAction("up-2000", "0 20 * * *", "Etc/UTC", 1),
+    ScheduledAction("down-0700", "0 7 * * *", "Etc/UTC", 0),
 )
 
 
