@@ -14,6 +14,7 @@ from botocore.config import Config
 from nightshift.cli.endpoints import judge, masked
 from nightshift.cli.errors import AwsError
 from nightshift.cli.failures import from_aws
+from nightshift.cli.portals import refuse_pages
 from nightshift.plan import names
 from nightshift.records.store import Records
 
@@ -45,9 +46,10 @@ class Aws:
 
     def _made(self, service: str, region: str) -> Any:
         try:
-            return self._session.client(
+            made = self._session.client(
                 service, region_name=region, endpoint_url=self._endpoint, config=_PATIENCE
             )
+            return refuse_pages(made)
         except ValueError as error:
             known = from_aws(error) or AwsError(
                 f"the AWS client of {service} can't be made", masked(str(error))

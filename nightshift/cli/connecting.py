@@ -24,6 +24,7 @@ COMMAND = "AWS-StartInteractiveCommand"
 PORTS = "AWS-StartPortForwardingSession"
 SSH = "AWS-StartSSHSession"
 LEAVING = ("Terminated", "Detached")
+COMING = "Pending"
 ONLINE = "Online"
 
 
@@ -72,6 +73,7 @@ def _listed(nodes: Sequence[LiveNode]) -> str:
 def starting(group: str, live: LiveGroup) -> list[str]:
     """What to say of nodes that are there and not in service: a node can be looked at while it boots."""
     there = [node for node in live.nodes if not node.state.startswith(LEAVING)]
+    there.sort(key=lambda node: not node.state.startswith(COMING))
     if not there:
         return []
     return [f"{group} has {_listed(there)}: --node {there[0].id} goes there all the same"]
@@ -90,12 +92,17 @@ def known_user(stack: Stack, group: str, user: str) -> str:
     raise UsageError(f"--as: given {user!r}, expected one of {', '.join(users)} (groups.{group}.users)")
 
 
+def known_notebook(stack: Stack, group: str) -> None:
+    """Raises UsageError for a group that never has one, awake or not."""
+    if not stack.groups[group].notebook:
+        raise UsageError(f"{group} has no notebook: write `notebook: true` under groups.{group} and deploy")
+
+
 def notebook_of(
     stack: Stack, group: str, node: str, record: NotebookRecord | None, user: str | None
 ) -> Notebook:
     """The notebook meant. Raises UsageError for a wrong question, CliError for one that doesn't run."""
-    if not stack.groups[group].notebook:
-        raise UsageError(f"{group} has no notebook: write `notebook: true` under groups.{group} and deploy")
+    known_notebook(stack, group)
     if record is None:
         raise CliError(
             f"{node} hasn't said yet where its notebook listens",

@@ -60,11 +60,11 @@ def run(args: argparse.Namespace, here: Context) -> Answer:
     reach = connecting.Reach(stack.region, None if chosen_by_env else profile)
     records = aws.records(stack.name)
     chosen = find(aws, records, stack, group, args.node, here.now())
-    if chosen.note:
-        here.say(f"{chosen.id}: {chosen.note}")
+    for line in wrap(f"{chosen.id}: {chosen.note}", 2) if chosen.note else ():
+        here.say(line)
     managed(aws, stack, chosen.id)
     if args.ssh_config:
-        return _ssh(args, stack, group, reach, chosen.id)
+        return _ssh(args, here, stack, group, reach, chosen.id)
     if args.notebook:
         record = records.notebooks([chosen.id]).get(chosen.id)
         if isinstance(record, Unreadable):
@@ -76,7 +76,9 @@ def run(args: argparse.Namespace, here: Context) -> Answer:
 
 
 def _check(args: argparse.Namespace, stack: Stack, group: str) -> None:
-    """Raises UsageError for words that don't go together."""
+    """Raises UsageError for words that don't go together, or that the stack file can't answer."""
+    if args.notebook:
+        connecting.known_notebook(stack, group)
     if args.user is not None and not args.notebook:
         own = connecting.default_user(stack.site.image_root_device)
         if not (args.ssh_config and args.user == own):
@@ -145,10 +147,12 @@ def managed(aws: Aws, stack: Stack, node: str) -> None:
         raise connecting.unmanaged(node, ping, isinstance(stack.site.network, OwnNetwork))
 
 
-def _ssh(args: argparse.Namespace, stack: Stack, group: str, reach: connecting.Reach, node: str) -> Answer:
+def _ssh(
+    args: argparse.Namespace, here: Context, stack: Stack, group: str, reach: connecting.Reach, node: str
+) -> Answer:
     user = args.user or connecting.default_user(stack.site.image_root_device)
     block = connecting.ssh_block(stack.name, group, reach, node, user)
-    needs = connecting.ssh_needs(stack, group, user)
+    needs = [*connecting.ssh_needs(stack, group, user), *connecting.lacking(_programs(here))]
     data = {"stack": stack.name, "group": group, "node": node, "user": user, "ssh_config": block}
     notes = tuple(line for says in needs for line in wrap(f"# {says}", 2))
     return Answer(tuple(block), {**data, "command": None, "url": None, "needs": needs}, notes=notes)
@@ -193,6 +197,10 @@ def _data(stack: Stack, group: str, node: str, user: str | None, words: Sequence
     return {**told, "command": list(words), "url": None, "ssh_config": None, "needs": []}
 
 
+def _programs(here: Context) -> dict[str, str | None]:
+    return {name: shutil.which(name, path=here.env.get("PATH")) for name in PROGRAMS}
+
+
 def _go(
     args: argparse.Namespace,
     here: Context,
@@ -201,12 +209,11 @@ def _go(
     before: tuple[str, ...] = (),
 ) -> Answer:
     """Become the AWS CLI, unless the command is only to be shown."""
-    found = {name: shutil.which(name, path=here.env.get("PATH")) for name in PROGRAMS}
+    found = _programs(here)
     missing = connecting.lacking(found)
     if args.show or args.json:
-        notes = () if args.json else before
-        notes += tuple(line for one in missing for line in wrap(one, 2))
-        return Answer(tuple(connecting.shown(words)), data, notes=notes)
+        notes = () if args.json else (*before, *(line for one in missing for line in wrap(one, 2)))
+        return Answer(tuple(connecting.shown(words)), {**data, "needs": missing}, notes=notes)
     program = found["aws"]
     if missing or program is None:
         raise CliError("this machine can't open a session yet", *missing)

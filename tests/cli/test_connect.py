@@ -14,7 +14,7 @@ import pytest
 
 from bootstrap.launch.board import S3Board
 from bootstrap.launch.lease import Lease
-from nightshift.cli import verb_connect
+from nightshift.cli import connecting, verb_connect
 from nightshift.cli.context import Context
 from nightshift.cli.main import run
 from nightshift.records.notebook import Notebook, NotebookRecord
@@ -248,3 +248,38 @@ def test_the_leader_is_read_where_the_nodes_write_it(deployed: Callable[[str], A
     assert verb_connect.read_leader(s3, data_bucket(), "vit") == "i-0abc"
     s3.put_object(Bucket=data_bucket(), Key="groups/vit/leader.json", Body=b"[")
     assert verb_connect.read_leader(s3, data_bucket(), "vit") is None
+
+
+@pytest.mark.parametrize("words", [(), ("--notebook", "--as", "ada"), ("--ssh-config",)])
+def test_json_names_the_programs_that_are_missing(
+    node: str, project: Any, programs: Path, words: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert _say(project, "desk", *words, "--json")[0] == 0
+    assert "plugin" not in " ".join(json.loads(capsys.readouterr().out)["needs"])
+    (programs / "session-manager-plugin").unlink()
+    assert _say(project, "desk", *words, "--json")[0] == 0
+    assert "install the Session Manager plugin: " in " ".join(json.loads(capsys.readouterr().out)["needs"])
+
+
+def test_a_group_that_never_has_a_notebook_says_so_asleep_or_not(
+    deployed: Callable[[str], Any], project: Any, ping: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, ran, _ = _say(project, "vit", "--notebook")
+    said = capsys.readouterr().err
+    assert (code, ran) == (2, [])
+    assert "vit has no notebook" in said
+    assert "wake" not in said
+
+
+def test_what_is_said_of_several_nodes_fits_the_page(
+    node: str, project: Any, programs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    there = connecting.Chosen(
+        node, "desk has 3 nodes: this is the leader; --node says another: " + f"{node}, " * 3
+    )
+    monkeypatch.setattr(verb_connect, "find", lambda *_: there)
+    said: list[str] = []
+    context: Context = replace(project.context(), become=lambda words, env: None, say=said.append)
+    assert run(["connect", "desk"], context) == 0
+    assert said
+    assert max(map(len, said)) <= 80

@@ -62,6 +62,11 @@ def test_a_booting_node_is_reached_by_name_only() -> None:
         connecting.choose("vit", live, "i-b")
 
 
+def test_a_node_that_comes_is_offered_before_one_that_goes() -> None:
+    (said,) = connecting.starting("vit", _group(a="Terminating:Wait", b="Pending:Wait", c="Terminated"))
+    assert said == "vit has i-b (Pending:Wait), i-a (Terminating:Wait): --node i-b goes there all the same"
+
+
 def test_a_shell_is_the_plain_session() -> None:
     assert connecting.shell(REACH, ONE, None) == [
         "aws",
