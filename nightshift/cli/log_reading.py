@@ -22,6 +22,8 @@ LATE_MS = 180_000
 behind it (bootstrap/launch/log_group.py), so two minutes, and one for the service."""
 TRIES = 3
 """Of a read that ends; the SDK itself makes several of each."""
+PATIENCE_S = 60.0
+"""Of a read that ends, for one page: an AWS that never answers takes the SDK's own tries longer than this."""
 FIRST_WAIT_S, LONGEST_WAIT_S = 1.0, 30.0
 PAGE = 10_000
 
@@ -87,6 +89,7 @@ class Reader:
 
     def _call(self, words: dict[str, Any]) -> Any:
         failures, wait = 0, FIRST_WAIT_S
+        began = self._clock()
         while True:
             self._sleep(max(0.0, self._asked + PACE_S - self._clock()))
             self._asked = self._clock()
@@ -95,7 +98,9 @@ class Reader:
             except Exception as error:
                 why = passing(error)
                 failures += 1
-                if why is None or (self._tries is not None and failures >= self._tries):
+                spent = self._clock() - began
+                enough = self._tries is not None and (failures >= self._tries or spent >= PATIENCE_S)
+                if why is None or enough:
                     raise
                 if failures == 1:
                     self._say(f"{why}: trying again")

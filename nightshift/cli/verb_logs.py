@@ -27,6 +27,8 @@ from nightshift.plan import names
 from nightshift.plan.instants import local_text, zone_of
 
 if TYPE_CHECKING:
+    from zoneinfo import ZoneInfo
+
     from nightshift.settings.models import Stack
 
 LINES = 100
@@ -72,13 +74,17 @@ def run(args: argparse.Namespace, here: Context) -> Answer:
     client = here.connect(file, stack).client("logs")
     query = query_of(stack, asked)
     if asked.note:
-        here.say(asked.note)
+        for line in wrap(asked.note, 2):
+            here.say(line)
+    if asked.until is not None and asked.until < asked.since:
+        return _too_old(args, stack, asked, asked.until, here)
     try:
         if args.json:
             told = _as_data(stack, asked, read(client, query, asked, here))
-            return (
-                told if told.data["events"] else replace(told, code=nothing(client, stack, asked, query)[1])
-            )
+            if told.data["events"]:
+                return told
+            words, code = nothing(client, stack, asked, query)
+            return replace(told, data={**told.data, "why": joined(words)}, code=code)
         return _as_lines(client, stack, asked, query, here)
     except client.exceptions.ResourceNotFoundException:
         raise NotDeployed(stack.name, f"log group {query.group}") from None
@@ -107,7 +113,7 @@ def decide(args: argparse.Namespace, stack: Stack, now: datetime) -> Asked:
         node=args.node,
         part=args.stream,
         follow=args.follow,
-        note=gone if since is not None and since < kept else "",
+        note=gone if since is not None and since < kept and not (until and until < kept) else "",
     )
 
 
@@ -170,12 +176,36 @@ def _as_data(stack: Stack, asked: Asked, pages: Iterator[list[LogLine]]) -> Answ
         for line in page
     ]
     data = {"stack": stack.name, "group": asked.group, "since": iso(asked.since), "events": events}
-    return Answer((), {**data, "until": iso(asked.until) if asked.until else None})
+    return Answer((), {**data, "until": iso(asked.until) if asked.until else None, "why": None})
+
+
+def joined(lines: Iterable[str]) -> str:
+    """Wrapped lines as the sentence that they were."""
+    return " ".join(line.strip() for line in lines)
+
+
+def _too_old(args: argparse.Namespace, stack: Stack, asked: Asked, until: datetime, here: Context) -> Answer:
+    """The answer where `until` is before all that is kept: AWS isn't asked."""
+    zone = _zone(stack, asked.group)
+    words = wrap(
+        f"{asked.group}: no line is left up to {local_text(until, zone)}: the oldest that is kept is "
+        f"of {local_text(asked.since, zone)} or later (site.log_days: {stack.site.log_days})",
+        2,
+    )
+    if not args.json:
+        for line in words:
+            here.say(line)
+    told = _as_data(stack, asked, iter(()))
+    return replace(told, data={**told.data, "why": joined(words)})
+
+
+def _zone(stack: Stack, group: str) -> ZoneInfo:
+    return zone_of(stack.groups[group].timezone or stack.site.timezone)
 
 
 def _as_lines(client: Any, stack: Stack, asked: Asked, query: Query, here: Context) -> Answer:
     group = stack.groups[asked.group]
-    zone = zone_of(group.timezone or stack.site.timezone)
+    zone = _zone(stack, asked.group)
     colours = wants_colour(sys.stdout, here.env)
     printer = Printer(zone, colours=colours, several=group.nodes > 1 and asked.node is None)
     shown: list[LogLine] = []
@@ -227,6 +257,6 @@ def nothing(client: Any, stack: Stack, asked: Asked, query: Query) -> tuple[list
         return wrap(f"{asked.node} has no log; {group} has those of {', '.join(nodes[-10:])}", 2), PROBLEM
     if asked.part is not None and asked.part not in parts:
         return wrap(f"no stream {asked.part}; {group} has {', '.join(parts)}", 2), PROBLEM
-    zone = zone_of(stack.groups[group].timezone or stack.site.timezone)
+    zone = _zone(stack, group)
     until = f" to {local_text(asked.until, zone)}" if asked.until else " on"
     return wrap(f"{group}: no line from {local_text(asked.since, zone)}{until}", 2), FINE

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from botocore.exceptions import ClientError, EndpointConnectionError
+from botocore.exceptions import ClientError, EndpointConnectionError, ReadTimeoutError
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -146,6 +146,24 @@ def test_patience_has_an_end_where_nobody_follows(logs: _Logs, said: list[str]) 
     with pytest.raises(EndpointConnectionError):
         list(_reader(logs, said).pages(QUERY))
     assert len(logs.asked) == 3
+
+
+def test_an_aws_that_never_answers_isnt_asked_over_and_over(
+    logs: _Logs, said: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The SDK gives a call up after four tries of 20 s each; three times that is four minutes."""
+    time = _Time()
+
+    def never(**words: Any) -> Any:
+        logs.asked.append(words)
+        time.now += 83
+        raise ReadTimeoutError(endpoint_url="https://logs")
+
+    monkeypatch.setattr(logs, "filter_log_events", never)
+    with pytest.raises(ReadTimeoutError):
+        list(_reader(logs, said, time).pages(QUERY))
+    assert len(logs.asked) == 1
+    assert time.now < 90
 
 
 def test_a_follower_goes_on_after_an_hour_without_a_network(logs: _Logs, said: list[str]) -> None:

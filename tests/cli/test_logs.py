@@ -197,6 +197,34 @@ def test_what_retention_took_is_said(logs: _Logs, say: Say) -> None:
     assert logs.asked[0]["startTime"] == int((NOW - timedelta(days=30)).timestamp() * 1000)
 
 
+def test_json_says_why_it_is_empty(logs: _Logs, say: Say, capsys: pytest.CaptureFixture[str]) -> None:
+    logs.put(timedelta(hours=3), "old")
+    for words, code, why in (
+        (("--stream", "nope"), 1, "no stream nope; desk has job"),
+        (("--since", "2h"), 0, "desk: no line from Tue 2026-12-01 15:00 CST on"),
+        ((), 0, None),
+    ):
+        assert say("desk", *words, "--json")[0] == code
+        assert json.loads(capsys.readouterr().out)["why"] == why
+
+
+def test_a_time_before_all_that_is_kept_is_told_so(
+    logs: _Logs, say: Say, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Not as a span that ends before it begins."""
+    code, put, said = say("desk", "--until", "2026-10-01")
+    told = " ".join(line.strip() for line in said)
+    assert (code, put, logs.asked) == (0, [], [])
+    assert told == (
+        "desk: no line is left up to Thu 2026-10-01 00:00 CST: the oldest that is kept is of "
+        "Sun 2026-11-01 17:00 CST or later (site.log_days: 30)"
+    )
+    assert max(map(len, said)) <= 80
+    assert say("desk", "--since", "2026-09-01", "--until", "2026-10-01", "--json")[0] == 0
+    data = json.loads(capsys.readouterr().out)
+    assert (data["events"], data["why"]) == ([], told)
+
+
 def test_before_the_first_deployment_it_says_so(
     logs: _Logs, say: Say, capsys: pytest.CaptureFixture[str]
 ) -> None:
