@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -70,12 +71,17 @@ def _below(pid: int) -> list[int]:
 @pytest.mark.engine
 @pytest.mark.xdist_group("rehearsal")
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGKILL])
-def test_every_process_of_an_up_goes_with_it(number: signal.Signals, tmp_path: Path) -> None:
+def test_every_process_of_an_up_goes_with_it(number: signal.Signals) -> None:
+    with tempfile.TemporaryDirectory(prefix="ended-") as folder:
+        _end_an_up(number, Path(folder))
+
+
+def _end_an_up(number: signal.Signals, folder: Path) -> None:
     words = (*CLI, "rehearse", "--stack", "rehearsal", "--only", "deploy")
     with subprocess.Popen(
         words,
         cwd=ROOT,
-        env={**os.environ, "TMPDIR": str(tmp_path)},
+        env={**os.environ, "TMPDIR": str(folder)},
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
         start_new_session=True,
@@ -98,5 +104,5 @@ def test_every_process_of_an_up_goes_with_it(number: signal.Signals, tmp_path: P
         time.sleep(0.1)
     assert alive == [], [_state(pid)[0] for pid in alive]
     assert code == (-signal.SIGKILL if number == signal.SIGKILL else 130)
-    left = {path.name.rpartition("-")[0] for path in tmp_path.iterdir() if path.name.startswith("nightshift")}
+    left = {path.name.rpartition("-")[0] for path in folder.iterdir()}
     assert left == ({"nightshift-engine"} if number == signal.SIGKILL else set())

@@ -11,6 +11,8 @@ from nightshift.emulator.engine.errors import ProviderError
 from nightshift.emulator.engine.toolchain import Toolchain
 
 _SHOWN_LINES = 5
+_DEEPEST = 107 - len("/plugin4294967295")
+"""Bytes of a folder whose sockets can still be named: sun_path holds 108 with its final zero."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +53,7 @@ class Provider:
                 stdout=subprocess.PIPE,
                 stderr=log,
                 text=True,
-                env=dict(self._environment),
+                env={**self._environment, **sockets_in(self._folder)},
             )
         assert self._process.stdout is not None
         line = self._process.stdout.readline()
@@ -91,6 +93,14 @@ class Provider:
             self._process.wait()
             self._process.stdout.close()
         self._process = None
+
+
+def sockets_in(folder: Path) -> dict[str, str]:
+    """Has the Terraform provider put its socket there: a killed one leaves it, and the folder goes.
+
+    Linux bounds a socket's path (unix(7)); in a folder too deep for that it stays in the system's own.
+    """
+    return {"PLUGIN_UNIX_SOCKET_DIR": str(folder)} if len(bytes(folder)) <= _DEEPEST else {}
 
 
 def _runs(pid: int) -> bool:

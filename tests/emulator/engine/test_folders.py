@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from nightshift.emulator.engine.folders import OwnFolder, sweep
+from nightshift.emulator.engine.provider import sockets_in
 from nightshift.emulator.engine.trees import end_tree
 
 HOLD = """
@@ -60,6 +61,14 @@ def test_a_folder_just_made_is_left_alone(tmp_path: Path) -> None:
     assert sweep(tmp_path) == []
     _age(young)
     assert sweep(tmp_path) == [young]
+
+
+def test_the_providers_socket_lies_in_the_folder_unless_its_path_grew_too_long() -> None:
+    assert sockets_in(Path("/tmp/nightshift-engine-1")) == {
+        "PLUGIN_UNIX_SOCKET_DIR": "/tmp/nightshift-engine-1"
+    }
+    assert sockets_in(Path(f"/{'a' * 89}")) != {}
+    assert sockets_in(Path(f"/{'a' * 90}")) == {}
 
 
 def test_a_process_is_ended_with_its_childrens_children() -> None:
