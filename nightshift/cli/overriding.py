@@ -1,4 +1,4 @@
-"""hold, wake, sleep and resume: read, decide, show, ask, then do the steps in their order."""
+"""hold, wake, sleep and resume: read, decide, show, ask, then carry the steps out."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ import argparse
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from nightshift.cli.answer import Answer
+from nightshift.cli.carrying import do, settle
 from nightshift.cli.context import Context
 from nightshift.cli.errors import FINE, PROBLEM, NotDeployed, UsageError
 from nightshift.cli.live import LiveGroup, read_groups
@@ -64,13 +65,20 @@ def carry_out(
     warnings = warner(stack, _calendars(stack, found), now) if warner else ()
     lines = _lines(stack, plans, warnings)
     answer = {"stack": stack.name, "done": not args.dry_run, "warnings": list(warnings)}
+    answer["changed_meanwhile"] = []
     answer["groups"] = [data(steps) for steps in plans.values()]
     if args.dry_run:
         return Answer((*lines, "dry run: nothing was changed"), answer)
     if not _agreed(args, here, plans, lines, warnings):
         return Answer(("nothing was changed",), {**answer, "done": False}, PROBLEM)
+    changed = []
     for steps in plans.values():
-        do(aws.client("autoscaling"), records, steps)
+        left_there = do(aws.client("autoscaling"), records, steps)
+        changed += settle(aws.client("autoscaling"), records, steps, left_there, here.now())
+    answer = {**answer, "done": not changed, "changed_meanwhile": changed}
+    if changed:
+        told = [line for each in changed for line in wrap(f"problem  {each}", 9)]
+        return Answer((*lines, *told), answer, PROBLEM)
     return Answer((*lines, "done"), answer, FINE)
 
 
@@ -127,34 +135,3 @@ def _agreed(
         return here.ask("Go on?")
     except EOFError as error:
         raise UsageError("no answer: say --yes") from error
-
-
-def do(client: Any, records: Records, steps: Steps) -> None:
-    """The record first, so that nodes know; each step may be repeated."""
-    if steps.write and steps.record is not None:
-        records.write_override(steps.group, steps.record, steps.seen)
-    elif steps.write:
-        records.delete_override(steps.group, steps.seen)
-    for put in steps.puts:
-        timing = {"Recurrence": put.recurrence, "TimeZone": put.time_zone, "StartTime": put.start_time}
-        client.put_scheduled_update_group_action(
-            AutoScalingGroupName=steps.asg,
-            ScheduledActionName=put.name,
-            DesiredCapacity=put.desired,
-            **{key: value for key, value in timing.items() if value is not None},
-        )
-    for name in steps.deletes:
-        _delete_action(client, steps.asg, name)
-    if steps.desired is not None:
-        client.set_desired_capacity(
-            AutoScalingGroupName=steps.asg, DesiredCapacity=steps.desired, HonorCooldown=False
-        )
-
-
-def _delete_action(client: Any, asg: str, name: str) -> None:
-    """One that fired and went by itself meanwhile is as good as deleted."""
-    try:
-        client.delete_scheduled_action(AutoScalingGroupName=asg, ScheduledActionName=name)
-    except client.exceptions.ClientError as error:
-        if "not found" not in str(error).lower():
-            raise

@@ -24,7 +24,10 @@ _LEAVING = ("Terminating", "Terminated", "Detaching", "Detached")
 
 @dataclass(frozen=True)
 class Steps:
-    """In this order: the record (None deletes it), puts, deletes, the desired size (None: stands already)."""
+    """What is written (`record` None: it goes), put, deleted and sized (`desired` None: stands already).
+
+    `after` is the calendar that the actions are to carry, with the end of a wake beside it.
+    """
 
     group: str
     asg: str
@@ -37,6 +40,8 @@ class Steps:
     drains: tuple[str, ...]
     says: tuple[str, ...]
     warnings: tuple[str, ...]
+    after: Calendar
+    one_off: ActionPut | None
 
     @property
     def nothing(self) -> bool:
@@ -51,7 +56,8 @@ def decide(calendar: Calendar, live: LiveGroup, plan: VerbPlan, seen: Seen, now:
     same = bool(held and wanted and (held.state, held.until) == (wanted.state, wanted.until))
     record = OverrideRecord(wanted.state, wanted.until, by, now) if wanted else None
     after = replace(calendar, override=wanted)
-    puts, deletes, warnings = _actions(after, live, plan, now)
+    one_off = next((put for put in plan.puts if put.name == WAKE_END), None)
+    puts, deletes, warnings = _actions(after, live, one_off, now)
     staying = [node.id for node in live.nodes if not node.state.startswith(_LEAVING)]
     surplus = max(0, len(staying) - plan.desired) if plan.desired is not None else 0
     return Steps(
@@ -66,11 +72,19 @@ def decide(calendar: Calendar, live: LiveGroup, plan: VerbPlan, seen: Seen, now:
         drains=tuple(staying[len(staying) - surplus :]),
         says=plan.says,
         warnings=warnings,
+        after=after,
+        one_off=one_off,
     )
 
 
+def left(steps: Steps, live: LiveGroup, now: datetime) -> tuple[tuple[ActionPut, ...], tuple[str, ...]]:
+    """The puts and deletes that are still to do, or to do again where another operator came between."""
+    puts, deletes, _ = _actions(steps.after, live, steps.one_off, now)
+    return puts, deletes
+
+
 def _actions(
-    after: Calendar, live: LiveGroup, plan: VerbPlan, now: datetime
+    after: Calendar, live: LiveGroup, one_off: ActionPut | None, now: datetime
 ) -> tuple[tuple[ActionPut, ...], tuple[str, ...], tuple[str, ...]]:
     starts = action_start_times(after, now)
     compiled = compile_actions(after.shifts, after.zone, after.nodes)
@@ -91,7 +105,6 @@ def _actions(
         start = starts.get(action.name) or _given_back(have, next_firing(action, now + _SECOND))
         if start is not None and have.start != start:
             puts.append(ActionPut(action.name, action.recurrence, action.time_zone, action.desired, start))
-    one_off = next((put for put in plan.puts if put.name == WAKE_END), None)
     if one_off and not _is_there(live.actions.get(WAKE_END), one_off):
         puts.append(one_off)
     known = {action.name for action in compiled} | {WAKE_END}

@@ -7,23 +7,25 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from nightshift.cli.answer import Answer
 from nightshift.cli.context import Context
-from nightshift.cli.errors import UsageError
-from nightshift.cli.overrides import try_overrides
+from nightshift.cli.errors import FINE, PROBLEM, UsageError
+from nightshift.cli.overrides import Overrides, try_overrides
 from nightshift.cli.site import calendars, event_data, override_data, override_lines
 from nightshift.cli.strip import week_strip
 from nightshift.cli.text import table, wrap
+from nightshift.cli.turns import wrong_turns
 from nightshift.cli.when import ahead, iso, parse_until, utc_text
 from nightshift.plan.calendar import Calendar, Event
 from nightshift.plan.instants import local_text, zone_of
 from nightshift.records.model import OverrideRecord
 
 if TYPE_CHECKING:
+    from nightshift.cli.live import LiveGroup
     from nightshift.settings.models import Stack
 
 FLAGS = {"gap": "clocks skip this time", "fold": "this time comes twice"}
@@ -31,13 +33,17 @@ FLAGS = {"gap": "clocks skip this time", "fold": "this time comes twice"}
 
 @dataclass(frozen=True)
 class Facts:
-    """What the answer is made of. `unread` is why the overrides aren't known, None when they are."""
+    """What the answer is made of. `unread` is why the overrides aren't known, None when they are; so is
+    `unchecked` for the groups in AWS, `live`.
+    """
 
     stack: Stack
     now: datetime
     until: datetime
     overrides: Mapping[str, OverrideRecord]
     unread: str | None
+    live: Mapping[str, LiveGroup] = field(default_factory=dict)
+    unchecked: str | None = None
 
 
 def options(parser: argparse.ArgumentParser) -> None:
@@ -57,8 +63,8 @@ def run(args: argparse.Namespace, here: Context) -> Answer:
     until = now + timedelta(weeks=args.weeks)
     if args.until:
         until = parse_until(args.until, now, stack.site.timezone)
-    overrides, unread = ({}, "--offline") if args.offline else try_overrides(here, file, stack)
-    return answer(Facts(stack, now, until, overrides, unread))
+    found = Overrides(unread="--offline") if args.offline else try_overrides(here, file, stack)
+    return answer(Facts(stack, now, until, found.records, found.unread, found.live, found.unchecked))
 
 
 def answer(facts: Facts) -> Answer:
@@ -69,8 +75,14 @@ def answer(facts: Facts) -> Answer:
         key=lambda pair: (pair[0].at, pair[1]),
     )
     lines = [*_head(facts), "", *_groups(facts, groups), "", *_strip(facts, groups)]
-    lines += ["", *_events(events), *_unread(facts)]
-    return Answer(tuple(lines), _data(facts, groups, events))
+    wrong = [
+        says
+        for name, live in facts.live.items()
+        for says in wrong_turns(groups[name], live, facts.now)
+        if facts.unread is None
+    ]
+    lines += ["", *_events(events), *_unread(facts), *_wrong(wrong)]
+    return Answer(tuple(lines), _data(facts, groups, events, wrong), PROBLEM if wrong else FINE)
 
 
 def _head(facts: Facts) -> list[str]:
@@ -118,17 +130,26 @@ def _note(event: Event) -> str:
 
 
 def _unread(facts: Facts) -> list[str]:
-    if facts.unread is None:
-        return []
-    return ["", *wrap(f"These are the shifts alone; overrides weren't read: {facts.unread}.", 2)]
+    if facts.unread is not None:
+        return ["", *wrap(f"These are the shifts alone; overrides weren't read: {facts.unread}.", 2)]
+    if facts.unchecked is not None:
+        return ["", *wrap(f"Whether AWS's actions follow them isn't known: {facts.unchecked}.", 2)]
+    return []
 
 
-def _data(facts: Facts, groups: Mapping[str, Calendar], events: list[tuple[Event, str]]) -> dict[str, object]:
+def _wrong(found: list[str]) -> list[str]:
+    return ["", *(line for says in found for line in wrap(f"problem  {says}", 9))] if found else []
+
+
+def _data(
+    facts: Facts, groups: Mapping[str, Calendar], events: list[tuple[Event, str]], wrong: list[str]
+) -> dict[str, object]:
     return {
         "stack": facts.stack.name,
         "now": iso(facts.now),
         "until": iso(facts.until),
         "overrides_read": facts.unread is None,
+        "problems": wrong,
         "groups": [
             {
                 "name": name,

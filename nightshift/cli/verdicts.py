@@ -8,6 +8,7 @@ from typing import Literal
 
 from nightshift.cli.live import LiveGroup
 from nightshift.cli.status_facts import StatusFacts
+from nightshift.cli.turns import repeat, wrong_turns
 from nightshift.cli.when import ahead
 from nightshift.plan.calendar import Calendar
 from nightshift.plan.override import WAKE_END
@@ -39,6 +40,7 @@ def judge(facts: StatusFacts, calendars: dict[str, Calendar]) -> list[Verdict]:
             continue
         found += _suspended(live) + _launches(facts, live) + _nodes(facts, live)
         found += _calendar(facts, calendar, live) + _actions(calendar, live)
+        found += [Verdict("problem", says) for says in wrong_turns(calendar, live, facts.now)]
     return found
 
 
@@ -92,18 +94,20 @@ def _calendar(facts: StatusFacts, calendar: Calendar, live: LiveGroup) -> list[V
     if not settled or (run and run.done and not live.desired):
         return []
     if should and not live.desired:
-        return [
-            Verdict(
-                "warning", f"{live.name}: down inside its shift; `nightshift wake {live.name}` starts it now"
-            )
-        ]
+        way = _carried_out(facts, calendar, live, "up") or f"nightshift wake {live.name}"
+        return [Verdict("warning", f"{live.name}: down inside its shift; `{way}` starts it now")]
     if live.desired and not should:
-        return [
-            Verdict(
-                "problem", f"{live.name}: up outside its shifts; `nightshift sleep {live.name}` ends it now"
-            )
-        ]
+        way = _carried_out(facts, calendar, live, "down") or f"nightshift sleep {live.name}"
+        return [Verdict("problem", f"{live.name}: up outside its shifts; `{way}` ends it now")]
     return []
+
+
+def _carried_out(facts: StatusFacts, calendar: Calendar, live: LiveGroup, state: str) -> str | None:
+    """The verb that carries out the override in force, where that is what the group doesn't follow."""
+    override = calendar.override
+    if override is None or override.state != state or not override.in_force(facts.now):
+        return None
+    return repeat(live.name, override, calendar.zone)
 
 
 def _actions(calendar: Calendar, live: LiveGroup) -> list[Verdict]:

@@ -7,12 +7,12 @@ from datetime import datetime, timedelta
 
 from nightshift.cli.errors import UsageError
 from nightshift.plan.instants import UTC, WEEKDAYS, first_instant, zone_of
+from nightshift.records.model import LONGEST
 
 _CLOCK = re.compile(r"([01]?\d|2[0-3]):([0-5]\d)")
 _SPAN = re.compile(r"(?:(\d{1,3})d)?(?:(\d{1,4})h)?(?:(\d{1,5})m)?")
 _DATES = '"2026-12-07 09:00" or "2026-12-07T01:00Z"'
 _EXPECTED = f'expected such as "18:00", "mon 09:00", {_DATES}'
-_LONGEST = timedelta(days=366)
 
 
 def parse_until(text: str, now: datetime, zone: str) -> datetime:
@@ -22,7 +22,7 @@ def parse_until(text: str, now: datetime, zone: str) -> datetime:
         raise UsageError(f"--until: given {text!r}, {_EXPECTED}")
     if at <= now:
         raise UsageError(f"--until: {text!r} is {at:%Y-%m-%d %H:%M} UTC, which is past; say a later time")
-    if at - now > _LONGEST:
+    if at - now > LONGEST:
         raise UsageError(f"--until: {text!r} is more than a year ahead; edit the shifts instead")
     return at
 
@@ -30,7 +30,7 @@ def parse_until(text: str, now: datetime, zone: str) -> datetime:
 def parse_span(text: str) -> timedelta:
     """`3h`, `45m`, `1d12h`. Raises UsageError."""
     span = _span(text)
-    if span is None or span > _LONGEST:
+    if span is None or span > LONGEST:
         raise UsageError(f'--for: given {text!r}, expected such as "3h", "45m" or "1d12h"')
     return span
 

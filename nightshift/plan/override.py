@@ -90,14 +90,20 @@ def counted(nodes: int) -> str:
 
 
 def plan_sleep(calendar: Calendar, now: datetime, until: datetime | None = None) -> VerbPlan:
-    """Take the group down now; without `until`, up to the next shift start.
+    """Take the group down now; without `until`, up to the next shift start. A longer hold keeps its end.
 
     Raises PlanError for a past `until`, or none where no shift start is coming.
     """
     if until is None:
         until = _next_shift_start(calendar, now)
     asleep = _under(calendar, "down", now, until)
-    return _verb(calendar, now, asleep, 0, ["down now", _next_up(calendar, asleep)])
+    says = ["down now"]
+    held = calendar.override
+    if held and held.state == "down" and held.until > asleep.until:
+        asleep = held
+        end = local_text(held.until, zone_of(calendar.zone))
+        says.append(f"stays down until {end} as said before; only `hold` or `resume` ends that earlier")
+    return _verb(calendar, now, asleep, 0, [*says, _next_up(calendar, asleep)])
 
 
 def plan_resume(calendar: Calendar, now: datetime) -> VerbPlan:

@@ -10,11 +10,10 @@ class RecordsError(Exception):
 class Unreadable(RecordsError):
     """An object stands there that isn't a record of a known version."""
 
-    def __init__(self, where: str, why: str) -> None:
-        super().__init__(
-            f"{where}: {why}; expected a record of version 1. Delete the object or write it anew."
-        )
+    def __init__(self, where: str, why: str, way: str = "Delete the object or write it anew.") -> None:
+        super().__init__(f"{where}: {why}; expected a record of version 1. {way}")
         self.where = where
+        self.why = why
 
 
 class ChangedMeanwhile(RecordsError):

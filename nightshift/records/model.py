@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Literal
 
 from nightshift.records import fields
 from nightshift.records.errors import Unreadable
+
+LONGEST = timedelta(days=366)
+"""How far ahead an override may reach; what goes beyond is for the shifts to say."""
+_LAST_YEAR = 2200
 
 
 def dumped(values: dict[str, object]) -> bytes:
@@ -47,12 +51,11 @@ class OverrideRecord:
         state = fields.text(where, raw, "state")
         if state != "up" and state != "down":
             raise Unreadable(where, f"field state is {state!r}, neither up nor down")
-        return cls(
-            state=state,
-            until=fields.instant(where, raw, "until"),
-            by=fields.text(where, raw, "by"),
-            at=fields.instant(where, raw, "at"),
-        )
+        until = fields.instant(where, raw, "until")
+        by, at = fields.text(where, raw, "by"), fields.instant(where, raw, "at")
+        if until - at > LONGEST or until.year > _LAST_YEAR:
+            raise Unreadable(where, f"field until is {fields.stamp(until)}, more than a year ahead")
+        return cls(state=state, until=until, by=by, at=at)
 
 
 @dataclass(frozen=True)

@@ -77,7 +77,11 @@ class Records:
         if found is None:
             return Seen(None, None)
         body, etag = found
-        return Seen(OverrideRecord.load(self._where(override_key(group)), body), etag)
+        where = self._where(override_key(group))
+        try:
+            return Seen(OverrideRecord.load(where, body), etag)
+        except Unreadable as error:
+            raise Unreadable(where, error.why, f"`nightshift resume {group}` removes it.") from error
 
     def override_etag(self, group: str) -> str | None:
         """The ETag of whatever stands at the override's place, readable or not."""

@@ -3,47 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
-import botocore.client
 import pytest
 from botocore.exceptions import EndpointConnectionError
 
-from nightshift.plan.names import bucket_name
 from nightshift.records.model import OverrideRecord
 from nightshift.records.store import Records, override_key
-
-Clients = Callable[[str], Any]
-VIT = "nightshift-lab.vit"
-BASE: Any = botocore.client.BaseClient
-WRITES = {
-    "PutObject",
-    "DeleteObject",
-    "PutScheduledUpdateGroupAction",
-    "DeleteScheduledAction",
-    "SetDesiredCapacity",
-}
-BUCKET = bucket_name("lab", "data", "123456789012", "us-east-1")
-
-
-def _starts(aws: Clients, group: str = VIT) -> dict[str, str | None]:
-    found = aws("autoscaling").describe_scheduled_actions(AutoScalingGroupName=group)
-    return {
-        one["ScheduledActionName"]: f"{one['StartTime']:%m-%d %H:%M}" if one.get("StartTime") else None
-        for one in found["ScheduledUpdateGroupActions"]
-    }
-
-
-def _desired(aws: Clients, group: str = VIT) -> int:
-    found = aws("autoscaling").describe_auto_scaling_groups(AutoScalingGroupNames=[group])
-    return found["AutoScalingGroups"][0]["DesiredCapacity"]
-
-
-def _override(aws: Clients, group: str = "vit") -> tuple[str, str] | None:
-    record = Records(aws("s3"), BUCKET).override(group).record
-    return (record.state, f"{record.until:%m-%d %H:%M}") if record else None
+from tests.cli.standing import BASE, BUCKET, VIT, WRITES, Clients, desired, override, starts
 
 
 @pytest.fixture(name="calls")
@@ -65,8 +33,8 @@ def test_a_hold_moves_the_next_start_behind_its_end(
     deployed: Clients, project: Any, calls: list[str]
 ) -> None:
     assert project.say("hold", "vit", "--until", "2026-12-05") == 0
-    assert _override(deployed) == ("down", "12-04 16:00")
-    assert _starts(deployed) == {"up-2000": "12-07 12:00", "down-0700": None}
+    assert override(deployed) == ("down", "12-04 16:00")
+    assert starts(deployed) == {"up-2000": "12-07 12:00", "down-0700": None}
     assert calls == ["PutObject", "PutScheduledUpdateGroupAction"]
     assert project.asked == []
 
@@ -83,32 +51,32 @@ def test_a_wake_writes_record_then_actions_then_size(
 ) -> None:
     assert project.say("wake", "vit", "--until", "2026-12-02 03:00") == 0
     assert calls == ["PutObject", "PutScheduledUpdateGroupAction", "SetDesiredCapacity"]
-    assert _override(deployed) == ("up", "12-01 19:00")
-    assert _starts(deployed)["wake-end"] == "12-01 19:00"
-    assert _desired(deployed) == 1
+    assert override(deployed) == ("up", "12-01 19:00")
+    assert starts(deployed)["wake-end"] == "12-01 19:00"
+    assert desired(deployed) == 1
 
 
 def test_a_wake_beside_a_group_with_the_same_volume_warns_and_asks(deployed: Clients, project: Any) -> None:
     project.answer = False
     assert project.say("wake", "vit", "--for", "3h") == 1
     assert project.asked == ["Go on?"]
-    assert (_desired(deployed), _override(deployed)) == (0, None)
+    assert (desired(deployed), override(deployed)) == (0, None)
 
 
 def test_resume_gives_every_turn_back(deployed: Clients, project: Any, calls: list[str]) -> None:
     project.say("hold", "vit", "--until", "2026-12-05")
     calls.clear()
     assert project.say("resume", "vit") == 0
-    assert _override(deployed) is None
-    assert _starts(deployed)["up-2000"] == "12-02 12:00"
-    assert calls == ["DeleteObject", "PutScheduledUpdateGroupAction"]
+    assert override(deployed) is None
+    assert starts(deployed)["up-2000"] == "12-02 12:00"
+    assert calls == ["PutScheduledUpdateGroupAction", "DeleteObject"]
 
 
 def test_a_resume_in_the_last_minute_before_a_shift_still_starts_it(deployed: Clients, project: Any) -> None:
     project.say("hold", "vit", "--until", "2026-12-05")
     project.env["NIGHTSHIFT_NOW"] = "2026-12-02T11:59:05Z"
     assert project.say("resume", "vit") == 0
-    assert _starts(deployed)["up-2000"] == "12-02 12:00"
+    assert starts(deployed)["up-2000"] == "12-02 12:00"
 
 
 def test_sleep_drains_only_after_a_yes(deployed: Clients, project: Any) -> None:
@@ -117,11 +85,11 @@ def test_sleep_drains_only_after_a_yes(deployed: Clients, project: Any) -> None:
     )
     project.answer = False
     assert project.say("sleep", "desk") == 1
-    assert _desired(deployed, "nightshift-lab.desk") == 1
+    assert desired(deployed, "nightshift-lab.desk") == 1
     project.answer = True
     assert project.say("sleep", "desk") == 0
-    assert _desired(deployed, "nightshift-lab.desk") == 0
-    assert _override(deployed, "desk") == ("down", "12-02 01:00")
+    assert desired(deployed, "nightshift-lab.desk") == 0
+    assert override(deployed, "desk") == ("down", "12-02 01:00")
 
 
 def test_a_dry_run_shows_everything_and_does_nothing(
@@ -155,9 +123,9 @@ def test_a_wake_that_dies_between_steps_is_healed_by_saying_it_again(
         broken.setattr(BASE, "_make_api_call", dying)
         assert project.say("wake", "vit", "--until", "2026-12-02 03:00", "--yes") == 1
     assert project.say("wake", "vit", "--until", "2026-12-02 03:00", "--yes") == 0
-    assert _override(deployed) == ("up", "12-01 19:00")
-    assert _starts(deployed) == {"up-2000": "12-02 12:00", "down-0700": None, "wake-end": "12-01 19:00"}
-    assert _desired(deployed) == 1
+    assert override(deployed) == ("up", "12-01 19:00")
+    assert starts(deployed) == {"up-2000": "12-02 12:00", "down-0700": None, "wake-end": "12-01 19:00"}
+    assert desired(deployed) == 1
 
 
 @pytest.mark.parametrize("survived", range(3))
@@ -180,9 +148,9 @@ def test_a_hold_that_dies_between_steps_is_healed_by_saying_it_again(
         broken.setattr(BASE, "_make_api_call", dying)
         assert project.say("hold", "vit", "--until", "2026-12-05", "--yes") == 1
     assert project.say("hold", "vit", "--until", "2026-12-05", "--yes") == 0
-    assert _override(deployed) == ("down", "12-04 16:00")
-    assert _starts(deployed)["up-2000"] == "12-07 12:00"
-    assert _desired(deployed) == 0
+    assert override(deployed) == ("down", "12-04 16:00")
+    assert starts(deployed)["up-2000"] == "12-07 12:00"
+    assert desired(deployed) == 0
 
 
 def test_an_override_that_someone_wrote_meanwhile_isnt_overwritten(
@@ -198,13 +166,13 @@ def test_an_override_that_someone_wrote_meanwhile_isnt_overwritten(
     project.ask = write_between
     assert project.say("wake", "vit", "--for", "3h") == 1
     assert "Look again" in capsys.readouterr().err
-    assert (_override(deployed), _desired(deployed)) == (("down", "12-09 09:00"), 0)
+    assert (override(deployed), desired(deployed)) == (("down", "12-09 09:00"), 0)
 
 
 def test_a_damaged_override_is_overwritten(deployed: Clients, project: Any) -> None:
     deployed("s3").put_object(Bucket=BUCKET, Key=override_key("vit"), Body=b"{")
     assert project.say("hold", "vit", "--until", "2026-12-05") == 0
-    assert _override(deployed) == ("down", "12-04 16:00")
+    assert override(deployed) == ("down", "12-04 16:00")
 
 
 def test_deployed_shifts_that_arent_the_files_are_named(

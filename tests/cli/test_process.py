@@ -52,6 +52,13 @@ def test_a_folder_that_is_gone_is_said(tmp_path: Path) -> None:
     assert done.stderr == "nightshift: the current folder is gone: go to the project's folder\n"
 
 
+def test_a_question_into_a_closed_input_says_how_to_answer_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Python has no stdin at all then."""
+    monkeypatch.setattr(sys, "stdin", None)
+    with pytest.raises(UsageError, match="Nobody is here to answer: say --yes"):
+        Context().ask("Go on?")
+
+
 @pytest.mark.parametrize("year", ["0001", "1969", "2200", "9999"])
 def test_a_fixed_clock_beyond_every_calendar_is_refused(year: str) -> None:
     with pytest.raises(UsageError, match="expected a year from 1970 to 2199"):

@@ -177,7 +177,9 @@ def test_a_group_up_outside_its_shifts_is_a_problem(project: Any, facts: StatusF
 def test_a_wake_makes_the_same_right(project: Any, facts: StatusFacts) -> None:
     woken = OverrideRecord("up", NOW + 3 * HOUR, "arn:aws:iam::123456789012:user/ana", NOW)
     spoken = replace(facts.spoken, overrides={"vit": woken})
-    found = answer(project.stack, replace(_with(facts, "vit", desired=1, nodes=(_node(),)), spoken=spoken))
+    end = {"wake-end": LiveAction("wake-end", None, None, 0, NOW + 3 * HOUR)}
+    up = _with(facts, "vit", desired=1, nodes=(_node(),), actions=facts.groups["vit"].actions | end)
+    found = answer(project.stack, replace(up, spoken=spoken))
     assert found.code == 0
     assert "vit: override: up until Tue 2026-12-01 20:00 CST, by user/ana" in found.lines
 

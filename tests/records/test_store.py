@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from moto import mock_aws
 
 from nightshift.records.errors import ChangedMeanwhile, NoBucket, Unreadable
-from nightshift.records.model import OverrideRecord, ReadinessRecord, RunRecord
+from nightshift.records.model import LONGEST, OverrideRecord, ReadinessRecord, RunRecord
 from nightshift.records.store import Records, override_key, readiness_key, run_key
 
 NOON = datetime(2026, 12, 1, 12, tzinfo=UTC)
@@ -138,10 +138,16 @@ _instants = st.datetimes(datetime(2020, 1, 1), datetime(2099, 1, 1), timezones=s
 )
 
 
-@given(st.sampled_from(["up", "down"]), _instants, st.text(max_size=80), _instants)
+@given(
+    st.sampled_from(["up", "down"]),
+    st.timedeltas(-LONGEST, LONGEST).map(lambda span: timedelta(span.days, span.seconds)),
+    st.text(max_size=80),
+    _instants,
+)
 def test_any_override_survives_the_way_through_json(
-    state: Any, until: datetime, by: str, at: datetime
+    state: Any, ahead: timedelta, by: str, at: datetime
 ) -> None:
+    until = at + ahead
     record = OverrideRecord(state, until, by, at)
     assert OverrideRecord.load("here", record.dump()) == record
     assert record.in_force(until - timedelta(seconds=1))
