@@ -177,8 +177,9 @@ def test_a_group_up_outside_its_shifts_is_a_problem(project: Any, facts: StatusF
 def test_a_wake_makes_the_same_right(project: Any, facts: StatusFacts) -> None:
     woken = OverrideRecord("up", NOW + 3 * HOUR, "arn:aws:iam::123456789012:user/ana", NOW)
     spoken = replace(facts.spoken, overrides={"vit": woken})
-    end = {"wake-end": LiveAction("wake-end", None, None, 0, NOW + 3 * HOUR)}
-    up = _with(facts, "vit", desired=1, nodes=(_node(),), actions=facts.groups["vit"].actions | end)
+    end = LiveAction("wake-end", None, None, 0, NOW + 3 * HOUR)
+    actions = {**facts.groups["vit"].actions, end.name: end}
+    up = _with(facts, "vit", desired=1, nodes=(_node(),), actions=actions)
     found = answer(project.stack, replace(up, spoken=spoken))
     assert found.code == 0
     assert "vit: override: up until Tue 2026-12-01 20:00 CST, by user/ana" in found.lines
@@ -199,10 +200,8 @@ def test_another_schedule_than_the_files_is_a_warning(project: Any, facts: Statu
 
 
 def test_damaged_records_are_problems(project: Any, facts: StatusFacts) -> None:
-    told = _verdicts(
-        project, replace(facts, spoken=replace(facts.spoken, unreadable=("s3://x: is no JSON",)))
-    )
-    assert told == (1, "s3://x: is no JSON")
+    spoken = replace(facts.spoken, unreadable=("s3://x: is no JSON",))
+    assert _verdicts(project, replace(facts, spoken=spoken)) == (1, "s3://x: is no JSON")
 
 
 @pytest.mark.parametrize(
