@@ -212,6 +212,7 @@ def _data(
         "chosen": chosen.id if chosen else None,
         "foreign": restoring.foreign(stack, found, chosen) if chosen else None,
         "edit": restoring.edit(stack, found.volume, chosen) if chosen else [],
+        "edit_at": [command for _, command in steps].index("") if chosen else None,
         "commands": [command for _, command in steps if command],
         "afterwards": restoring.afterwards(stack, found) if chosen else None,
         "drill": None,

@@ -149,6 +149,7 @@ def test_of_a_pool_one_index_alone_is_told_of(
     told = json.loads(capsys.readouterr().out)
     ids = {one["index"]: one["id"] for one in told["live"]}
     assert (told["chosen"], told["index"]) == (of_one, 1)
+    assert "refresh" in told["commands"][told["edit_at"]]
     retired = [one for one in told["commands"] if "retire" in one]
     assert retired == [f"nightshift retire imagenet --id {ids[1]} -s lab"]
     ec2.delete_volume(VolumeId=ids[0])
