@@ -11,7 +11,7 @@ from botocore.exceptions import EndpointConnectionError
 
 from nightshift.records.model import OverrideRecord
 from nightshift.records.store import Records, override_key
-from tests.cli.standing import BASE, BUCKET, VIT, WRITES, Clients, desired, override, starts
+from tests.cli.support.standing import BASE, BUCKET, VIT, WRITES, Clients, desired, override, starts
 
 
 @pytest.fixture(name="calls")

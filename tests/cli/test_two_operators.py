@@ -11,7 +11,7 @@ import pytest
 from botocore.exceptions import EndpointConnectionError
 
 from nightshift.records.store import override_key
-from tests.cli.standing import BASE, BUCKET, VIT, WRITES, Clients, desired, override, starts
+from tests.cli.support.standing import BASE, BUCKET, VIT, WRITES, Clients, desired, override, starts
 
 
 @pytest.mark.parametrize("survived", range(2))
