@@ -21,28 +21,9 @@ from nightshift.cli.status_facts import read_volumes as status_volumes
 from nightshift.cli.verb_restore import gather
 from nightshift.plan import names
 from tests.cli.conftest import snapshot, volume_ids
+from tests.cli.support.watched import Watched
 
 SITE = {"nightshift:site": "lab"}
-
-
-class _Watched:
-    """EC2 with something that happens at a call; all else is moto's."""
-
-    def __init__(self, ec2: Any, **happens: Callable[[dict[str, Any]], Any]) -> None:
-        self._ec2, self._happens = ec2, happens
-
-    def __getattr__(self, name: str) -> Any:
-        real = getattr(self._ec2, name)
-        happens = self._happens.get(name)
-        if happens is None:
-            return real
-
-        def call(**words: Any) -> Any:
-            answer = real(**words)
-            changed = happens({"words": words, "answer": answer})
-            return answer if changed is None else changed
-
-        return call
 
 
 def _drill(ec2: Any, project: Any, said: list[str] | None = None) -> Drill:
@@ -72,7 +53,7 @@ def test_the_scratch_volume_is_nobodys_while_it_lives(ec2: Any, project: Any) ->
         (raw,) = ec2.describe_volumes(VolumeIds=[made])["Volumes"]
         seen["tags"] = {tag["Key"]: tag["Value"] for tag in raw["Tags"]}
 
-    _run(_drill(_Watched(ec2, create_volume=look), project), ec2, project)
+    _run(_drill(Watched(ec2, create_volume=look), project), ec2, project)
     assert (seen["program"], seen["status"]) == (False, False)
     assert seen["tags"]["nightshift:site"] == "lab"
     assert not {names.TAG_VOLUME, names.TAG_SNAPSHOTS} & set(seen["tags"])
@@ -88,7 +69,7 @@ def test_ctrl_c_at_any_point_leaves_nothing(ec2: Any, project: Any, at: str) -> 
     snapshot(ec2)
     before = volume_ids(ec2)
     newest = gather(ec2, project.stack, "runs").snapshots[0]
-    one = _drill(_Watched(ec2, **{at: _interrupt}), project)
+    one = _drill(Watched(ec2, **{at: _interrupt}), project)
     with pytest.raises(KeyboardInterrupt):
         one.run("runs", newest, datetime.now(UTC))
     assert volume_ids(ec2) == before
@@ -102,7 +83,7 @@ def test_a_second_ctrl_c_doesnt_keep_it_from_being_deleted(ec2: Any, project: An
         handled.append(signal.getsignal(signal.SIGINT))
         os.kill(os.getpid(), signal.SIGINT)
 
-    one = _drill(_Watched(ec2, delete_volume=again), project)
+    one = _drill(Watched(ec2, delete_volume=again), project)
     _run(one, ec2, project)
     assert handled == [signal.SIG_IGN]
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
@@ -124,7 +105,7 @@ def test_whatever_ends_it_leaves_nothing(ec2: Any, project: Any, number: signal.
             os.kill(os.getpid(), number)
 
     with pytest.raises(KeyboardInterrupt):
-        _run(_drill(_Watched(ec2, **{at: send}), project, said), ec2, project)
+        _run(_drill(Watched(ec2, **{at: send}), project, said), ec2, project)
     assert volume_ids(ec2) == before
     assert [signal.getsignal(one) for one in ENDING] == handlers
     if at == "create_volume":
@@ -137,7 +118,7 @@ def test_what_nohup_ignores_stays_ignored(ec2: Any, project: Any) -> None:
     before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
     try:
         hang_up = lambda call: os.kill(os.getpid(), signal.SIGHUP)  # noqa: E731
-        assert _run(_drill(_Watched(ec2, create_volume=hang_up), project), ec2, project).wrong == ()
+        assert _run(_drill(Watched(ec2, create_volume=hang_up), project), ec2, project).wrong == ()
     finally:
         signal.signal(signal.SIGHUP, before)
 
@@ -221,7 +202,7 @@ def test_a_volume_in_error_is_told_and_deleted(ec2: Any, project: Any) -> None:
     snapshot(ec2)
     before = volume_ids(ec2)
     with pytest.raises(CliError, match=r"became error: may this account use the snapshot's key"):
-        _run(_drill(_Watched(ec2, describe_volumes=_state("error")), project), ec2, project)
+        _run(_drill(Watched(ec2, describe_volumes=_state("error")), project), ec2, project)
     assert volume_ids(ec2) == before
 
 
@@ -232,7 +213,7 @@ def test_one_that_takes_for_ever_is_given_up_with_progress_said(
     snapshot(ec2)
     before, said = volume_ids(ec2), []
     with pytest.raises(CliError, match="still being made after 1 min"):
-        _run(_drill(_Watched(ec2, describe_volumes=_state("creating")), project, said), ec2, project)
+        _run(_drill(Watched(ec2, describe_volumes=_state("creating")), project, said), ec2, project)
     assert volume_ids(ec2) == before
     assert any("creating, 10 s" in line for line in said)
 
@@ -245,7 +226,7 @@ def test_what_isnt_as_it_should_is_a_problem(ec2: Any, project: Any) -> None:
             raw.update(Encrypted=False, Size=7, SnapshotId="", AvailabilityZone="us-east-1b")
         return call["answer"]
 
-    outcome = _run(_drill(_Watched(ec2, describe_volumes=plain), project), ec2, project)
+    outcome = _run(_drill(Watched(ec2, describe_volumes=plain), project), ec2, project)
     assert len(outcome.wrong) == 4
     assert "it isn't encrypted" in outcome.wrong
 
@@ -264,7 +245,7 @@ def _refusal(code: str) -> ClientError:
     return ClientError({"Error": {"Code": code, "Message": code}}, "DeleteVolume")
 
 
-class _Refusing(_Watched):
+class _Refusing(Watched):
     """Refuses to delete before it does."""
 
     def __getattr__(self, name: str) -> Any:
