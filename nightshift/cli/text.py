@@ -18,14 +18,14 @@ _COLOURS = {"ok": 32, "warn": 33, "warning": 33, "fail": 31, "problem": 31, "err
 def wrap(sentence: str, indent: int = 0, first: str = "") -> list[str]:
     """`sentence` on as many lines as it needs; `first` opens the first one, `indent` the others.
 
-    An address stays whole, however long: it's there to be copied.
+    An address or a path stays whole, however long: it's there to be copied.
     """
     return textwrap.wrap(
         sentence,
         WIDTH,
         initial_indent=first,
         subsequent_indent=" " * indent,
-        break_long_words="://" not in sentence,
+        break_long_words="/" not in sentence,
         break_on_hyphens=False,
     ) or [first.rstrip()]
 
