@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import signal
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -16,6 +18,16 @@ os.environ["PULUMI_ERROR_OUTPUT_STRING"] = "1"
 for name in [key for key in os.environ if key.startswith("AWS_") and key != "AWS_CA_BUNDLE"]:
     del os.environ[name]
 os.environ["AWS_EC2_METADATA_DISABLED"] = "true"
+
+
+@pytest.fixture
+def heeded() -> Iterator[None]:
+    """Signals that a shell's background job or nohup ignores are heeded, whoever runs the tests."""
+    usual = {signal.SIGINT: signal.default_int_handler, signal.SIGHUP: signal.SIG_DFL}
+    before = {number: signal.signal(number, handler) for number, handler in usual.items()}
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

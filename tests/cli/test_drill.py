@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Any
@@ -60,11 +60,8 @@ def test_the_scratch_volume_is_nobodys_while_it_lives(ec2: Any, project: Any) ->
 
 
 @pytest.fixture(autouse=True)
-def _heeds_ctrl_c() -> Iterator[None]:
-    """Whoever runs the tests in a shell's background has SIGINT ignored."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
+def _heeds(heeded: None) -> None:
+    """Signals end things here."""
 
 
 def _interrupt(call: dict[str, Any]) -> None:

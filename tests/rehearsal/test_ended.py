@@ -29,7 +29,9 @@ def _ended_by(number: signal.Signals, cleaned: list[bool]) -> None:
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
-def test_it_ends_as_by_ctrl_c_once_and_the_former_way_comes_back(number: signal.Signals) -> None:
+def test_it_ends_as_by_ctrl_c_once_and_the_former_way_comes_back(
+    number: signal.Signals, heeded: None
+) -> None:
     before = signal.getsignal(number)
     cleaned: list[bool] = []
     with pytest.raises(KeyboardInterrupt):
