@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import signal
-import threading
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from types import FrameType
 from typing import NoReturn
 
+from nightshift.rehearsal.ending import handled
+
 ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-_Handler = Callable[[int, FrameType | None], object] | signal.Handlers
 
 
 def _end(number: int, frame: FrameType | None) -> NoReturn:
@@ -18,29 +18,16 @@ def _end(number: int, frame: FrameType | None) -> NoReturn:
 
 
 @contextmanager
-def _handled(numbers: Iterable[signal.Signals], handler: _Handler) -> Generator[None]:
-    """Only a main thread can; one that is ignored, as by nohup, stays so."""
-    main = threading.current_thread() is threading.main_thread()
-    taken = [one for one in numbers if main and signal.getsignal(one) is not signal.SIG_IGN]
-    before = {one: signal.signal(one, handler) for one in taken}
-    try:
-        yield
-    finally:
-        for one, earlier in before.items():
-            signal.signal(one, earlier)
-
-
-@contextmanager
 def like_ctrl_c() -> Generator[None]:
     """SIGTERM and SIGHUP raise KeyboardInterrupt too."""
-    with _handled((signal.SIGTERM, signal.SIGHUP), _end):
+    with handled((signal.SIGTERM, signal.SIGHUP), _end):
         yield
 
 
 @contextmanager
 def undisturbed() -> Generator[None]:
     """None of them ends what is within: it takes away what would cost."""
-    with _handled(ENDING, signal.SIG_IGN):
+    with handled(ENDING, signal.SIG_IGN):
         yield
 
 
@@ -56,7 +43,7 @@ def answered_first(say: Callable[[], None]) -> Generator[None]:
         say()
 
     try:
-        with _handled(ENDING, note):
+        with handled(ENDING, note):
             yield
     finally:
         if came:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from nightshift.cli.aws import Aws
 from nightshift.cli.live import LiveGroup, read_groups
+from nightshift.cli.tagged import tags_of
 from nightshift.plan import names
 from nightshift.records.errors import Unreadable
 from nightshift.records.model import OverrideRecord, ReadinessRecord, RunRecord
@@ -149,7 +150,7 @@ def read_volumes(ec2: Any, site: str) -> tuple[Disk, ...]:
 
 
 def _disk(raw: Any) -> Disk:
-    tags = {tag["Key"]: tag["Value"] for tag in raw.get("Tags", ())}
+    tags = tags_of(raw)
     attached = [one["InstanceId"] for one in raw.get("Attachments", ()) if one.get("State") != "detached"]
     return Disk(
         id=raw["VolumeId"],
@@ -170,7 +171,7 @@ def read_machines(ec2: Any, site: str) -> dict[str, Machine]:
             raw["State"]["Name"],
             raw["LaunchTime"],
             raw.get("InstanceLifecycle", "on-demand"),
-            idle_of({tag["Key"]: tag["Value"] for tag in raw.get("Tags", ())}),
+            idle_of(tags_of(raw)),
         )
         for page in pages
         for reservation in page["Reservations"]

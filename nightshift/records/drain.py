@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from nightshift.records import fields
-from nightshift.records.errors import Unreadable
 from nightshift.records.model import dumped
 
 
@@ -65,9 +64,7 @@ class DrainRecord:
     def load(cls, where: str, body: bytes) -> DrainRecord:
         """Parse an object's body; raises Unreadable."""
         raw = fields.load(where, body)
-        steps = raw.get("steps")
-        if not isinstance(steps, list) or not all(isinstance(each, dict) for each in steps):
-            raise Unreadable(where, "field steps is no list of objects")
+        steps = fields.objects(where, raw, "steps")
         return cls(
             node=fields.text(where, raw, "node"),
             group=fields.text(where, raw, "group"),

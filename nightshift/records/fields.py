@@ -56,6 +56,14 @@ def amount(where: str, raw: Mapping[str, object], name: str) -> float:
     return float(value)
 
 
+def objects(where: str, raw: Mapping[str, object], name: str) -> list[Mapping[str, object]]:
+    """A list of objects that must be there; it may be empty."""
+    value = raw.get(name)
+    if not isinstance(value, list) or not all(isinstance(each, dict) for each in value):
+        raise Unreadable(where, f"field {name} is no list of objects")
+    return value
+
+
 def truth(where: str, raw: Mapping[str, object], name: str) -> bool:
     """A true or false that must be there."""
     value = raw.get(name)

@@ -58,9 +58,7 @@ class NotebookRecord:
     def load(cls, where: str, body: bytes) -> NotebookRecord:
         """Parse an object's body; raises Unreadable."""
         raw = fields.load(where, body)
-        listed = raw.get("notebooks")
-        if not isinstance(listed, list) or not all(isinstance(each, dict) for each in listed):
-            raise Unreadable(where, "field notebooks is no list of objects")
+        listed = fields.objects(where, raw, "notebooks")
         return cls(
             node=fields.text(where, raw, "node"),
             group=fields.text(where, raw, "group"),

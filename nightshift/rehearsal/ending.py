@@ -4,31 +4,35 @@ from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Generator
+from collections.abc import Callable, Generator, Iterable
 from contextlib import contextmanager
 from types import FrameType
 
 _ENDING = (signal.SIGTERM, signal.SIGHUP)
+Handler = Callable[[int, FrameType | None], object] | signal.Handlers
+
+
+@contextmanager
+def handled(numbers: Iterable[signal.Signals], handler: Handler) -> Generator[None]:
+    """By `handler` within the block. Only a main thread can; one that is ignored, as by nohup, stays so."""
+    main = threading.current_thread() is threading.main_thread()
+    taken = [one for one in numbers if main and signal.getsignal(one) is not signal.SIG_IGN]
+    before = {one: signal.signal(one, handler) for one in taken}
+    try:
+        yield
+    finally:
+        for one, earlier in before.items():
+            signal.signal(one, earlier)
 
 
 @contextmanager
 def as_ctrl_c() -> Generator[None]:
-    """Within the block. The first one counts; a signal that is ignored (nohup) stays so."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = {number: signal.getsignal(number) for number in _ENDING}
-    heeded = [number for number, handler in before.items() if handler is not signal.SIG_IGN]
+    """Within the block. The first one counts."""
 
     def end(number: int, frame: FrameType | None) -> None:
-        for each in heeded:
+        for each in _ENDING:
             signal.signal(each, signal.SIG_IGN)
         raise KeyboardInterrupt
 
-    for number in heeded:
-        signal.signal(number, end)
-    try:
+    with handled(_ENDING, end):
         yield
-    finally:
-        for number in heeded:
-            signal.signal(number, before[number])

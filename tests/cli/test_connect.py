@@ -92,7 +92,10 @@ def _say(project: Any, *words: str) -> tuple[int, Ran, list[str]]:
     """Status, what it became, what it printed meanwhile."""
     ran: Ran = []
     put: list[str] = []
-    become: Any = lambda words, env: ran.append((list(words), dict(env)))  # noqa: E731
+
+    def become(words: Any, env: Any) -> None:
+        ran.append((list(words), dict(env)))
+
     context: Context = replace(project.context(), become=become, put=put.append)
     return run(["connect", *words], context), ran, put
 

@@ -121,8 +121,11 @@ def test_whatever_ends_it_leaves_nothing(ec2: Any, project: Any, number: signal.
 def test_what_nohup_ignores_stays_ignored(ec2: Any, project: Any) -> None:
     snapshot(ec2)
     before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+
+    def hang_up(call: dict[str, Any]) -> None:
+        os.kill(os.getpid(), signal.SIGHUP)
+
     try:
-        hang_up = lambda call: os.kill(os.getpid(), signal.SIGHUP)  # noqa: E731
         assert _run(_drill(Watched(ec2, create_volume=hang_up), project), ec2, project).wrong == ()
     finally:
         signal.signal(signal.SIGHUP, before)

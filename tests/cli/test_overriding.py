@@ -7,11 +7,10 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from botocore.exceptions import EndpointConnectionError
 
 from nightshift.records.model import OverrideRecord
 from nightshift.records.store import Records, override_key
-from tests.cli.support.standing import BASE, BUCKET, VIT, WRITES, Clients, desired, override, starts
+from tests.cli.support.standing import BASE, BUCKET, VIT, WRITES, Clients, desired, dying, override, starts
 
 
 @pytest.fixture(name="calls")
@@ -108,19 +107,8 @@ def test_a_dry_run_shows_everything_and_does_nothing(
 def test_a_wake_that_dies_between_steps_is_healed_by_saying_it_again(
     deployed: Clients, project: Any, monkeypatch: pytest.MonkeyPatch, survived: int
 ) -> None:
-    original = BASE._make_api_call
-    left = [survived]
-
-    def dying(self: Any, operation: str, kwargs: Any) -> Any:
-        if operation in WRITES:
-            if not left[0]:
-                raise EndpointConnectionError(endpoint_url="https://gone")
-            left[0] -= 1
-        return original(self, operation, kwargs)
-
     project.say("hold", "vit", "--until", "2026-12-05")
-    with monkeypatch.context() as broken:
-        broken.setattr(BASE, "_make_api_call", dying)
+    with dying(monkeypatch, survived):
         assert project.say("wake", "vit", "--until", "2026-12-02 03:00", "--yes") == 1
     assert project.say("wake", "vit", "--until", "2026-12-02 03:00", "--yes") == 0
     assert override(deployed) == ("up", "12-01 19:00")
@@ -132,20 +120,9 @@ def test_a_wake_that_dies_between_steps_is_healed_by_saying_it_again(
 def test_a_hold_that_dies_between_steps_is_healed_by_saying_it_again(
     deployed: Clients, project: Any, monkeypatch: pytest.MonkeyPatch, survived: int
 ) -> None:
-    original = BASE._make_api_call
-    left = [survived]
-
-    def dying(self: Any, operation: str, kwargs: Any) -> Any:
-        if operation in WRITES:
-            if not left[0]:
-                raise EndpointConnectionError(endpoint_url="https://gone")
-            left[0] -= 1
-        return original(self, operation, kwargs)
-
     deployed("autoscaling").set_desired_capacity(AutoScalingGroupName=VIT, DesiredCapacity=1)
     project.env["NIGHTSHIFT_NOW"] = "2026-12-02T14:00:00Z"
-    with monkeypatch.context() as broken:
-        broken.setattr(BASE, "_make_api_call", dying)
+    with dying(monkeypatch, survived):
         assert project.say("hold", "vit", "--until", "2026-12-05", "--yes") == 1
     assert project.say("hold", "vit", "--until", "2026-12-05", "--yes") == 0
     assert override(deployed) == ("down", "12-04 16:00")

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from botocore.awsrequest import AWSResponse, HeadersDict
+from botocore.parsers import ResponseParserError
 
 from nightshift.cli.aws import Aws
 from nightshift.cli.failures import from_aws
@@ -44,7 +45,7 @@ def _answering(service: str, body: bytes, kind: str) -> Any:
 @pytest.mark.parametrize(("service", "call", "words"), CALLS)
 def test_a_page_is_told_as_one(service: str, call: str, words: dict[str, str], kind: str) -> None:
     client = _answering(service, PAGE, kind)
-    with pytest.raises(Exception) as caught:  # noqa: PT011
+    with pytest.raises(ResponseParserError, match="a web page came") as caught:
         getattr(client, call)(**words)
     known = from_aws(caught.value)
     assert known is not None

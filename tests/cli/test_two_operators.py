@@ -8,10 +8,9 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from botocore.exceptions import EndpointConnectionError
 
 from nightshift.records.store import override_key
-from tests.cli.support.standing import BASE, BUCKET, VIT, WRITES, Clients, desired, override, starts
+from tests.cli.support.standing import BASE, BUCKET, VIT, Clients, desired, dying, override, starts
 
 
 @pytest.mark.parametrize("survived", range(2))
@@ -22,19 +21,8 @@ def test_a_resume_that_dies_keeps_the_record_and_is_healed_by_saying_it_again(
     survived: int,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    original = BASE._make_api_call
-    left = [survived]
-
-    def dying(self: Any, operation: str, kwargs: Any) -> Any:
-        if operation in WRITES:
-            if not left[0]:
-                raise EndpointConnectionError(endpoint_url="https://gone")
-            left[0] -= 1
-        return original(self, operation, kwargs)
-
     project.say("hold", "vit", "--until", "2026-12-05")
-    with monkeypatch.context() as broken:
-        broken.setattr(BASE, "_make_api_call", dying)
+    with dying(monkeypatch, survived):
         assert project.say("resume", "vit") == 1
     assert override(deployed) == ("down", "12-04 16:00")
     capsys.readouterr()

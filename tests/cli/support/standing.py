@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from typing import Any
 
 import botocore.client
+import pytest
+from botocore.exceptions import EndpointConnectionError
 
 from nightshift.plan.names import bucket_name
 from nightshift.records.store import Records
@@ -21,6 +24,24 @@ WRITES = {
     "SetDesiredCapacity",
 }
 BUCKET = bucket_name("lab", "data", "123456789012", "us-east-1")
+
+
+@contextmanager
+def dying(monkeypatch: pytest.MonkeyPatch, survived: int) -> Generator[None]:
+    """AWS is gone after so many writing calls."""
+    original = BASE._make_api_call
+    left = [survived]
+
+    def call(self: Any, operation: str, kwargs: Any) -> Any:
+        if operation in WRITES:
+            if not left[0]:
+                raise EndpointConnectionError(endpoint_url="https://gone")
+            left[0] -= 1
+        return original(self, operation, kwargs)
+
+    with monkeypatch.context() as broken:
+        broken.setattr(BASE, "_make_api_call", call)
+        yield
 
 
 def starts(aws: Clients, group: str = VIT) -> dict[str, str | None]:
