@@ -46,7 +46,7 @@ def wrong_turns(calendar: Calendar, live: LiveGroup, now: datetime) -> list[str]
 
 def _latest(calendar: Calendar, action: Action, due: datetime | None, now: datetime) -> datetime:
     """The last instant to which AWS may have come by itself, or to which the override moved the action."""
-    if due is None:
+    if due is None or due <= now + _FIRING:
         return _sure_turn(action, now + _FIRING)
     override = calendar.override
     if override is None or is_whole_week(week_windows(calendar.shifts)):

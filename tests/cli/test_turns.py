@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, time, timedelta
 from typing import Any
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from nightshift.cli.live import LiveAction, LiveGroup
@@ -47,6 +47,10 @@ def _live(calendar: Calendar, said: datetime, now: datetime) -> LiveGroup:
     return LiveGroup("g", "lab.g", 0, actions=actions)
 
 
+ALWAYS = Calendar((Shift(DAYS, time(0), time(0)),), "Asia/Shanghai", 2)
+THURSDAY = datetime(2026, 1, 1, tzinfo=UTC)
+
+
 @given(
     calendars,
     st.sampled_from(["none", "up", "down"]),
@@ -55,6 +59,7 @@ def _live(calendar: Calendar, said: datetime, now: datetime) -> LiveGroup:
     minutes,
     st.integers(-90, 90),
 )
+@example(ALWAYS, "down", THURSDAY, 1, 1, -1)  # the hold has just ended at AWS, by our clock not yet
 def test_a_sound_group_is_never_wrong(
     calendar: Calendar, state: Any, said: datetime, length: int, later: int, skew: int
 ) -> None:
