@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from botocore.exceptions import ClientError
 
 from bootstrap.aws_session import Session
@@ -26,10 +28,21 @@ class GroupCalls(Session):
         """The node may go; False when nobody waits for it: a spot end, or done before."""
         return self._complete(names.HOOK_DRAIN, "CONTINUE")
 
+    def is_ended(self) -> bool:
+        """Whether the group waits for this node's drain. Fails within seconds.
+
+        Told by a heartbeat, which is taken by a hook that waits and refused otherwise: Describe calls take
+        no resource, so a node that may make one may read of every group in the account.
+        """
+        return self._beat(self.client("autoscaling", brief=True), names.HOOK_DRAIN)
+
     def beat(self, hook: str) -> bool:
         """Renew the hook's wait by its own heartbeat; False when nobody waits."""
+        return self._beat(self.client("autoscaling"), hook)
+
+    def _beat(self, autoscaling: Any, hook: str) -> bool:
         try:
-            self.client("autoscaling").record_lifecycle_action_heartbeat(
+            autoscaling.record_lifecycle_action_heartbeat(
                 LifecycleHookName=hook,
                 AutoScalingGroupName=self._config.group_name,
                 InstanceId=self._instance_id,

@@ -20,14 +20,10 @@ METRIC_NAMESPACE = "Nightshift"
 OWN_TAG_KEYS = ("nightshift:readiness", "nightshift:reason")
 """The only tags that a node may write, and on itself alone."""
 
-_NO_DESCRIBE_ARN = "the service has no resource-level permission for Describe calls"
 _NO_CHANNEL_ARN = "session channels have no resource type"
 
 STAR_ACTIONS: dict[str, str] = {
-    "ec2:DescribeInstances": _NO_DESCRIBE_ARN,
-    "ec2:DescribeVolumes": _NO_DESCRIBE_ARN,
-    "autoscaling:DescribeAutoScalingGroups": _NO_DESCRIBE_ARN,
-    "autoscaling:DescribeAutoScalingInstances": _NO_DESCRIBE_ARN,
+    "ec2:DescribeVolumes": "EC2 has no resource-level permission for Describe calls",
     "ssm:UpdateInstanceInformation": "an instance calls it to become a managed node, before it has that ARN",
     "ssmmessages:CreateControlChannel": _NO_CHANNEL_ARN,
     "ssmmessages:CreateDataChannel": _NO_CHANNEL_ARN,

@@ -1,4 +1,7 @@
-"""Watches the metadata service for the node's end. What can't be asked is said, and is no notice."""
+"""Watches the metadata service for the node's end. What can't be asked is said, and is no notice.
+
+While the service is silent the group itself is asked: only a spot notice stands nowhere else.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,7 @@ from dataclasses import dataclass
 from datetime import datetime, timezone
 from typing import Protocol
 
+from bootstrap.aws import AwsError
 from bootstrap.lifecycle.metadata import Said
 from bootstrap.lifecycle.notice import Inbox, Notice
 
@@ -28,6 +32,13 @@ class Asks(Protocol):
 
     def get(self, path: str) -> Said | None:
         """None where nothing stands there. Raises OSError."""
+
+
+class Group(Protocol):
+    """The group, by an API that answers without the metadata service while credentials last."""
+
+    def is_ended(self) -> bool:
+        """Whether it ends this node. Raises one of AwsError."""
 
 
 def end_notice(state: str) -> Notice | None:
@@ -71,13 +82,14 @@ class Watcher:
     def __init__(
         self,
         metadata: Asks,
+        group: Group,
         inbox: Inbox,
         say: Callable[[str], None],
         at_risk: Callable[[], None],
         every_s: float,
         clocks: Clocks | None = None,
     ) -> None:
-        self._metadata, self._inbox, self._say = metadata, inbox, say
+        self._metadata, self._group, self._inbox, self._say = metadata, group, inbox, say
         self._at_risk, self._every_s = at_risk, every_s
         self._clocks = clocks or Clocks()
         self._stopped = threading.Event()
@@ -129,3 +141,15 @@ class Watcher:
         self._failed += 1
         if self._failed == SILENT_AFTER:
             self._say(f"the metadata service doesn't answer: {error}; a spot notice would not be seen")
+        if self._failed >= SILENT_AFTER:
+            self._ask_group()
+
+    def _ask_group(self) -> None:
+        try:
+            ended = self._group.is_ended()
+        except AwsError as error:
+            if self._failed == SILENT_AFTER:
+                self._say(f"nor does its group, asked in its place: {error}")
+            return
+        if ended:
+            self._inbox.put(Notice("end", "the group ends this node (its drain hook waits)"))

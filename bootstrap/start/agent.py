@@ -66,7 +66,7 @@ class Agent:
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, self._stopped)
         node = self._node
-        watcher = Watcher(self._metadata, node.inbox, node.say, self._risk, node.edges.poll_s)
+        watcher = Watcher(self._metadata, node.aws, node.inbox, node.say, self._risk, node.edges.poll_s)
         watcher.start()
         try:
             return self._run()

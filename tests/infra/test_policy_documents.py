@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from pathlib import Path
+
+from botocore import xform_name
 
 from infra.policies import (
     INLINE_LIMIT,
@@ -18,6 +21,10 @@ from infra.policies import (
 )
 from nightshift.emulator.cloud.iam import Ask, judge
 from tests.infra.support.scope import ACCOUNT, REGION, SCOPE, arn
+
+ROOT = Path(__file__).parents[2]
+NODE_CODE = ("bootstrap", "nightshift/records")
+CALLS = {"s3:ListBucket": "list_objects_v2"}
 
 
 def test_every_action_without_a_resource_has_its_reason_written_down() -> None:
@@ -35,6 +42,15 @@ def test_every_action_without_a_resource_has_its_reason_written_down() -> None:
 def test_no_allowed_action_is_a_pattern() -> None:
     actions = [action for each in node_policy(SCOPE)["Statement"] for action in each["Action"]]
     assert [action for action in actions if "*" in action] == []
+
+
+def test_every_allowed_action_is_a_call_of_the_nodes_code() -> None:
+    """Those of Systems Manager aside, whose own agent makes them."""
+    code = "".join(path.read_text() for folder in NODE_CODE for path in (ROOT / folder).rglob("*.py"))
+    allowed = [each for each in node_policy(SCOPE)["Statement"] if each["Effect"] == "Allow"]
+    actions = {action for each in allowed for action in each["Action"] if not action.startswith("ssm")}
+    calls = {action: CALLS.get(action, xform_name(action.partition(":")[2])) for action in actions}
+    assert sorted(action for action, call in calls.items() if call not in code) == []
 
 
 def test_a_policy_at_the_limits_of_the_stack_file_fits_iam() -> None:

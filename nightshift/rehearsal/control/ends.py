@@ -5,7 +5,7 @@ from __future__ import annotations
 from nightshift.rehearsal.control import claims, hooks, jobs
 from nightshift.rehearsal.control.site import Site, resize
 from nightshift.rehearsal.control.state import GroupState, Node
-from nightshift.rehearsal.control.timing import LOOK_S, NOTICE_S, TIMINGS
+from nightshift.rehearsal.control.timing import ASKS_S, LOOK_S, NOTICE_S, TIMINGS
 from nightshift.rehearsal.story import Ending
 from nightshift.rehearsal.world.model import Hook
 
@@ -22,7 +22,8 @@ def terminate(site: Site, group: GroupState, node: Node, why: str) -> None:
     hooks.hold(site, group, node, hook, _unanswered)
     if node.drained or not node.draining:
         told = _answer if node.drained else _told if ready else _stop_booting
-        site.queue.after(LOOK_S, told, site, group, node)
+        hears = ASKS_S if "imds-lost" in node.ailing(site.now) else LOOK_S
+        site.queue.after(hears, told, site, group, node)
 
 
 def _told(site: Site, group: GroupState, node: Node) -> None:

@@ -61,3 +61,5 @@ SNAPSHOT_WITHIN_S = 3_600
 """DLM starts within the hour after its time (EC2 User Guide)."""
 LOOK_S = 5
 """A node asks its metadata so often (bootstrap/start/edges.py)."""
+ASKS_S = 30
+"""After three looks in vain, some seconds each, a node asks its group (bootstrap/lifecycle/watch.py)."""

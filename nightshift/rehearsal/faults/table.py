@@ -71,7 +71,8 @@ KINDS: Mapping[str, Kind] = {
         "node",
         7_200,
         1_800,
-        "a running job goes on; a node that boots is given up by the hook and replaced",
+        "a running job goes on, and its node hears of its end from its group; "
+        "a node that boots is given up by the hook and replaced",
     ),
     "slow-detach": Kind(
         "EC2 takes 20 minutes to let go of the group's volumes",

@@ -153,7 +153,7 @@ class SandboxFleet:
         return Work(step, saved, 2 * stand_in.SAVE_STEPS, life.curve(step, since, until))
 
     def drain(self, instance: Instance, at: int, budget_s: int, planned: bool, ails: Ails) -> Drain:
-        """Its group or EC2 ends it, it hears of that from its metadata, and does all by itself."""
+        """Its group or EC2 ends it; it hears so from its metadata or its group, and does all by itself."""
         life = self.lives[instance.id]
         travel(self.endpoint, at)
         self._befall(life, ails)
@@ -162,7 +162,7 @@ class SandboxFleet:
             self.groups[instance.group].shrink(life.aws_id)
         else:
             life.node.imds.notice_spot(after_s=budget_s)
-        if ails & SILENT:
+        if "network-split" in ails or (not planned and "imds-lost" in ails):
             return self._unheard(life, ails)
         told = life.gate.wait(CONCLUDES, mark, PATIENCE_S, life.agent_ended)
         seconds = math.ceil((told or time.monotonic()) - began)
@@ -190,7 +190,7 @@ class SandboxFleet:
         return (int(found[-1]) if found else 0), bool(record.saved)
 
     def _unheard(self, life: Life, ails: Ails) -> Drain:
-        """Without metadata nothing is heard; without a network it is, and can't be told."""
+        """Without metadata no spot notice is heard; without a network the end is, and can't be told."""
         if "imds-lost" in ails or not life.trains:
             time.sleep(DEAF_S)
             step, saved = life.signs.step(life.resumed or 0), life.signs.saved()

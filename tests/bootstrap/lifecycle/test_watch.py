@@ -11,6 +11,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from botocore.exceptions import NoCredentialsError
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -47,13 +48,28 @@ class Service:
         return Said(str(answer), NOON) if answer is not None else None
 
 
+class Group:
+    """Whether it ends the node; an exception is raised."""
+
+    def __init__(self) -> None:
+        self.answer: bool | Exception = False
+        self.asked = 0
+
+    def is_ended(self) -> bool:
+        self.asked += 1
+        if isinstance(self.answer, Exception):
+            raise self.answer
+        return self.answer
+
+
 class Watch:
     def __init__(self) -> None:
         self.service, self.said, self.risks = Service(), list[str](), list[int]()
+        self.group = Group()
         self.inbox = Inbox(self.said.append)
         clocks = Clocks(lambda: 1000.0, lambda: NOON)
         self.watcher = Watcher(
-            self.service, self.inbox, self.said.append, lambda: self.risks.append(1), 5, clocks
+            self.service, self.group, self.inbox, self.said.append, lambda: self.risks.append(1), 5, clocks
         )
 
     def look(self, path: str, answer: object) -> Inbox:
@@ -131,6 +147,33 @@ def test_a_service_that_does_not_answer_is_said_once_and_is_no_notice(error: Exc
     assert len([each for each in watch.said if "doesn't answer" in each]) == 1
     watch.look(SPOT, None)
     assert watch.said[-1] == "the metadata service answers again"
+
+
+def test_a_silent_service_leaves_the_group_to_ask_and_nobody_else_asks_it() -> None:
+    watch = Watch()
+    watch.look(SPOT, None)
+    for _ in range(SILENT_AFTER - 1):
+        watch.look(SPOT, OSError("no route"))
+    assert watch.group.asked == 0, "a single lost answer is nothing"
+    assert watch.look(SPOT, OSError("no route")).cause is None
+    watch.group.answer = True
+    cause = watch.look(SPOT, OSError("no route")).cause
+    assert cause is not None
+    assert (cause.kind, cause.deadline) == ("end", None)
+    asked = watch.group.asked
+    watch.look(SPOT, None)
+    assert watch.group.asked == asked
+
+
+def test_a_group_that_cannot_be_asked_either_is_said_once_and_asked_again() -> None:
+    watch = Watch()
+    watch.group.answer = NoCredentialsError()
+    for _ in range(SILENT_AFTER + 5):
+        watch.look(SPOT, OSError("no route"))
+    assert watch.inbox.cause is None
+    assert len([each for each in watch.said if "nor does its group" in each]) == 1
+    watch.group.answer = True
+    assert watch.look(SPOT, OSError("no route")).kinds == {"end"}
 
 
 def test_a_watcher_that_meets_what_nobody_thought_of_goes_on() -> None:

@@ -83,6 +83,15 @@ def test_a_lost_metadata_service_stops_no_job() -> None:
     assert only("imds-lost@wed+3h:vit").ended == "the node went on"
 
 
+def test_a_node_whose_metadata_is_silent_at_its_end_hears_from_its_group() -> None:
+    story = told("imds-lost@wed+10h50m:vit")
+    assert story.ok
+    assert story.steps_lost == 0
+    drained = [node for node in story.nodes if node.group == "vit" and node.how == "drained"]
+    begun = [event.at for event in story.events if event.kind == "drain" and event.group == "vit"]
+    assert len(drained) == len(begun)
+
+
 def test_a_node_that_boots_without_metadata_is_given_up_and_replaced() -> None:
     story = told("imds-lost@wed-1m:vit")
     assert story.ok

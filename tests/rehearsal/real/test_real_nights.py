@@ -40,3 +40,14 @@ def test_a_run_goes_on_over_two_nights_and_nothing_is_left(tmp_path: Path) -> No
         assert 0 <= spent["boot"] + spent["train"] - 11 * HOUR_S + 300 <= 600
         assert 1 <= spent["drain"] <= 60
     assert not list(MEMORY.glob(f"{PREFIX}{os.getpid()}-*"))
+
+
+def test_a_node_whose_metadata_is_silent_at_its_end_asks_its_group_and_saves(tmp_path: Path) -> None:
+    if reason := reason_to_model(manifest()):
+        pytest.skip(reason)
+    with ground(tmp_path) as site:
+        story = site.play(days=1, names=("imds-lost@mon+10h50m",))
+    assert story.ok, story.broken
+    (node,) = story.nodes
+    assert (node.real, node.how, story.steps_lost) == (True, "drained", 0)
+    assert (node.steps_to or 0) > 0
