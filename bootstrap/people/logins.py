@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from bootstrap.commands import Ran, run
 from bootstrap.people.accounts import Login, LoginError, Machine, commands, numbers, parse
 from bootstrap.people.homes import SKELETON, homes_folder, mounted, owner_of, settle
-from bootstrap.storage.commands import Ran, run
 from nightshift.plan.people import UIDS, uid_of
 
 COMMAND_S = 60.0

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
+
+from bootstrap.process import to_its_end
 
 Command = tuple[str, ...]
 NOT_FOUND, NOT_ALLOWED = 127, 126
 """Exit codes as a shell has them, for a program that isn't there or can't be run."""
 _MARK = "-- whole --"
 _WHOLE = f'"$@" && echo "{_MARK}"'
-_GRACE_S = 5.0
-"""A killed group's output is waited for this long; a program in an uninterruptible wait never gives it."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +51,7 @@ def marked(text: str) -> str:
 
 
 class Shell:
-    """Real processes, each in a session of its own, so that nothing of it outlives the deadline."""
+    """Real processes."""
 
     def __init__(self, environment: Mapping[str, str] | None = None) -> None:
         self._environment = {**(os.environ if environment is None else environment), "LC_ALL": "C.UTF-8"}
@@ -60,47 +59,14 @@ class Shell:
     def run(self, command: Command, deadline_s: float) -> Answer:
         """Bytes that aren't UTF-8 come as U+FFFD, which no reader accepts."""
         try:
-            process = _started(command, self._environment)
+            ended = to_its_end(command, deadline_s, self._environment, ".")
         except FileNotFoundError:
             return Answer(NOT_FOUND, "", f"{command[0]}: not found")
         except OSError as error:
             return Answer(NOT_ALLOWED, "", f"{command[0]}: {error.strerror}")
-        try:
-            out, err = process.communicate(timeout=deadline_s)
-            return Answer(process.returncode, _text(out), _text(err))
-        except subprocess.TimeoutExpired:
-            return _ended(process)
-
-
-def _started(command: Sequence[str], environment: Mapping[str, str]) -> subprocess.Popen[bytes]:
-    return subprocess.Popen(
-        command,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        start_new_session=True,
-        env=dict(environment),
-    )
-
-
-def _ended(process: subprocess.Popen[bytes]) -> Answer:
-    os.killpg(process.pid, signal.SIGKILL)
-    try:
-        out, err = process.communicate(timeout=_GRACE_S)
-    except subprocess.TimeoutExpired:
-        _abandon(process)
-        return Answer(-signal.SIGKILL, "", "", late=True)
-    return Answer(-signal.SIGKILL, _text(out), _text(err), late=True)
-
-
-def _abandon(process: subprocess.Popen[bytes]) -> None:
-    for stream in (process.stdout, process.stderr):
-        if stream is not None:
-            stream.close()
-
-
-def _text(raw: bytes) -> str:
-    return raw.decode("utf-8", errors="replace")
+        if ended.code is None:
+            return Answer(-signal.SIGKILL, ended.out, ended.err, late=True)
+        return Answer(ended.code, ended.out, ended.err)
 
 
 class Recorded:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from bootstrap.commands import Ran
 from bootstrap.runtime.presets import Preset, minor
 from bootstrap.runtime.problem import RuntimeProblem, free, no_room, says_full, size
 from bootstrap.runtime.running import Surroundings, run_watched
@@ -24,7 +25,6 @@ from bootstrap.runtime.tidy import (
 )
 from bootstrap.runtime.tree import Beat, hashes, observe
 from bootstrap.runtime.uv import find_uv
-from bootstrap.storage.commands import Ran
 
 _SAY_S = 10.0
 _LINES, _WORDS = 6, 700

@@ -13,8 +13,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from bootstrap.commands import Ran
 from bootstrap.readiness.checks_packages import APT_UNITS, DNF_UNITS
-from bootstrap.storage.commands import Ran
 
 Run = Callable[[list[str], float], Ran]
 """(command, seconds that it may take)."""

@@ -10,8 +10,8 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from bootstrap.commands import MISSING, TIMED_OUT, Ran
 from bootstrap.runtime.tree import Beat
-from bootstrap.storage.commands import MISSING, TIMED_OUT, Ran
 
 _LOOK_S = 0.2
 _TAIL = 64 << 10

@@ -8,9 +8,9 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from bootstrap.commands import MISSING, Ran
 from bootstrap.runtime.presets import UV, UV_LOCK
 from bootstrap.runtime.problem import RuntimeProblem
-from bootstrap.storage.commands import MISSING, Ran
 
 Run = Callable[[Sequence[str]], Ran]
 _PIP = ("install", "--quiet", "--disable-pip-version-check", "--no-input", "--no-deps", "--require-hashes")

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from bootstrap.aws import AwsError
+from bootstrap.commands import run
 from bootstrap.drain.path import Ending, Job
 from bootstrap.drain.report import Saved
 from bootstrap.drain.volumes import Volumes
@@ -36,7 +37,6 @@ from bootstrap.start.node import Node
 from bootstrap.start.people import USERS, NodePeople
 from bootstrap.start.rooms import Heartbeat, NamedCheck, NotReady
 from bootstrap.storage.attach import attach_all
-from bootstrap.storage.commands import run
 from bootstrap.storage.place import Place, Waits
 from nightshift.catalog.instance_types import instance_type
 

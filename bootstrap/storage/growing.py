@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from bootstrap.storage.commands import Ran
+from bootstrap.commands import Ran
 from bootstrap.storage.devices import Device
 from bootstrap.storage.mounts import mount, mount_point
 from bootstrap.storage.outcome import Step

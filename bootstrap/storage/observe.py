@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 
-from bootstrap.storage.commands import MISSING, TIMED_OUT, Ran
+from bootstrap.commands import MISSING, TIMED_OUT, Ran
 from bootstrap.storage.devices import Device, size_of
 from bootstrap.storage.examine import MARK_SIZE, MIB, RESERVE, Mark, Observation, mark_offset, read_mark
 from bootstrap.storage.place import Place

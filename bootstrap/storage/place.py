@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from bootstrap.storage.commands import Ran, run
+from bootstrap.commands import Ran, run
 from bootstrap.storage.waiting import Clock, Heartbeat, silent
 
 Run = Callable[[list[str], float], Ran]

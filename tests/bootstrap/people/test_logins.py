@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from bootstrap.commands import Ran, run
 from bootstrap.people.accounts import Login
 from bootstrap.people.logins import Ground, make_logins
-from bootstrap.storage.commands import Ran, run
 from nightshift.plan.people import uid_of
 from tests.bootstrap.notebook.support.desk import accounts_of_this_machine
 

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from bootstrap.commands import MISSING, Ran
 from bootstrap.runtime import holds
 from bootstrap.runtime.holds import LOCKS, Clock, hold_packages, lock_holder
-from bootstrap.storage.commands import MISSING, Ran
 
 DONE = Ran(0, "", "", 0.0)
 

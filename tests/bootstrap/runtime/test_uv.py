@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from bootstrap.commands import Ran
 from bootstrap.runtime import uv
 from bootstrap.runtime.build import environment, reason
 from bootstrap.runtime.presets import UV
 from bootstrap.runtime.problem import RuntimeProblem, says_full
-from bootstrap.storage.commands import Ran
 
 PINNED = Ran(0, f"uv {UV} (x86_64-unknown-linux-gnu)\n", "", 0.0)
 NO_PIP = Ran(1, "", "/usr/bin/python3: No module named pip", 0.0)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bootstrap.storage.commands import MISSING, TIMED_OUT, run
+from bootstrap.commands import MISSING, TIMED_OUT, run
 from bootstrap.storage.devices import EBS_MODEL, Seen, choose, same_serial
 from bootstrap.storage.growing import parse_xfs_size
 from bootstrap.storage.holders import mapped

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from unittest.mock import patch
 
+from bootstrap.commands import Ran, run
 from bootstrap.storage import making
-from bootstrap.storage.commands import Ran, run
 from bootstrap.storage.devices import Device
 from bootstrap.storage.examine import MARK_SIZE, mark_offset, read_mark
 from bootstrap.storage.outcome import AttachReport

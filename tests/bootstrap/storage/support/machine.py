@@ -25,7 +25,7 @@ def reason_to_skip() -> str | None:
         return "needs root: loop devices, mkfs and mount"
     missing = [tool for tool in TOOLS if shutil.which(tool) is None]
     if missing:
-        return f"needs {', '.join(missing)}: install xfsprogs, e2fsprogs and util-linux"
+        return f"needs {', '.join(missing)}: install xfsprogs, e2fsprogs, fdisk and util-linux"
     return None if Path("/dev/loop-control").exists() else "needs /dev/loop-control"
 
 
