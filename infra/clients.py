@@ -102,11 +102,14 @@ class Clients:
             make: Any = self._session.client
             endpoint = self._settings.endpoints.get(service)
             try:
-                self._made[service] = make(service, endpoint_url=endpoint, config=self._config())
+                client = make(service, endpoint_url=endpoint, config=self._config())
             except ValueError as error:
                 raise CannotReadAws(
                     f"AWS: {error}; write a whole URL into aws:endpoints or AWS_ENDPOINT_URL"
                 ) from None
+            # Reads the service's page rules now: threads that use it at once would each search for them.
+            client.can_paginate(next(iter(client.meta.method_to_api_mapping)))
+            self._made[service] = client
         return self._made[service]
 
     def _config(self) -> Config:
