@@ -18,7 +18,7 @@ from torch.distributed.checkpoint import FileSystemWriter
 
 from nightshift.training import manifest
 from nightshift.training.errors import SaveError
-from nightshift.training.files import remove_tree, write_synced
+from nightshift.training.files import remove_tree, sync_file, write_synced
 from nightshift.training.folder import Folder
 from nightshift.training.manifest import Entry, Manifest
 from nightshift.training.ranks import Team
@@ -51,7 +51,7 @@ def write(folder: Folder, team: Team, parcel: Parcel) -> Path | None:
         crew = team.gather((parcel.size, dict(parcel.rng)))
         team.agreed(lambda: _make_room(folder, team, draft, sum(size for size, _ in crew)))
         team.agreed(lambda: _save_tensors(draft, team, parcel))
-        entries = _merged(team.gather(team.agreed(lambda: _hash_share(draft, team))))
+        entries = _merged(team.gather(team.agreed(lambda: _synced_share(draft, team))))
         rng = {rank: state for _, states in crew for rank, state in states.items()}
         return team.agreed(lambda: _finish(folder, team, draft, parcel, rng, entries))
     except SaveError:
@@ -79,8 +79,9 @@ def _free_bytes(path: Path) -> int:
 
 
 def _save_tensors(draft: Path, team: Team, parcel: Parcel) -> None:
+    """Not synced yet: torch 2.6 and 2.8 sync files while their last bytes are still in Python's buffers."""
     alone = team.group is None
-    writer = FileSystemWriter(draft, sync_files=True, overwrite=True)
+    writer = FileSystemWriter(draft, sync_files=False, overwrite=True)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         dcp.save(
@@ -91,8 +92,11 @@ def _save_tensors(draft: Path, team: Team, parcel: Parcel) -> None:
         )
 
 
-def _hash_share(draft: Path, team: Team) -> dict[str, Entry]:
+def _synced_share(draft: Path, team: Team) -> dict[str, Entry]:
+    """This rank's share of the files, durable, with size and hash."""
     mine = sorted(draft.iterdir())[team.rank :: team.size]
+    for path in mine:
+        sync_file(path)
     return {path.name: manifest.entry_of(path) for path in mine}
 
 

@@ -61,7 +61,7 @@ def weights(checkpoints: Path) -> dict[str, torch.Tensor]:
     }
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        dcp.load(found, storage_reader=reader, no_dist=True)
+        dcp.load(found, storage_reader=reader)
     return found
 
 
