@@ -21,18 +21,15 @@ from nightshift.rehearsal.weeks import Plan, rehearse
 from tests.rehearsal.real.support.ground import DAY_S, START, ground
 from tests.rehearsal.real.support.manifests import manifest
 
-KINDS = (
-    "spot",
-    "spot-now",
-    "crash",
-    "kill-agent",
-    "imds-lost",
-    "network-split",
-    "bad-node",
-    "boot-fails",
-)
-MOMENTS = {"boot": "mon-1m", "work": "mon+3h", "end": "mon+10h58m"}
+RUNNING = ("spot", "spot-now", "crash", "kill-agent")
+BOOTING = ("imds-lost", "network-split", "bad-node", "boot-fails")
+"""Those that befall the next node too; the others need one that stands."""
+BEGIN, WORK, END = "mon-1m", "mon+3h", "mon+10h58m"
 """Before the shift of 11 hours begins, in its midst, and when it's about to end."""
+NAMES = (
+    *(f"{kind}@{BEGIN}" for kind in BOOTING),
+    *(f"{kind}@{at}" for kind in (*RUNNING, *BOOTING) for at in (WORK, END)),
+)
 
 
 @dataclass(frozen=True)
@@ -55,10 +52,16 @@ class Pair:
 
     @property
     def problem(self) -> str:
-        """Why they don't agree; empty when they do."""
+        """Why they don't agree; empty when they do.
+
+        Real nodes fail within seconds, so that one more may be on its way when the alarm stops the group.
+        """
         if not (self.real.ok and self.model.ok):
             return "a rule broke or the fault ended otherwise than it must"
-        if self.real.hows != self.model.hows:
+        alike = (
+            min(len(self.real.hows), len(self.model.hows)) if self.fault.startswith("boot-fails") else None
+        )
+        if self.real.hows[:alike] != self.model.hows[:alike]:
             return "nodes ended otherwise"
         return "the model is kinder" if self.real.lost and not self.model.lost else ""
 
@@ -87,7 +90,7 @@ def main() -> int:
     if reason := reason_to_model(manifest()):
         print(reason, file=sys.stderr)
         return 2
-    names = [given.only] if given.only else [f"{kind}@{at}" for kind in KINDS for at in MOMENTS.values()]
+    names = [given.only] if given.only else NAMES
     pairs = []
     for name in names:
         pairs.append(play(name))
