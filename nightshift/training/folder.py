@@ -32,10 +32,14 @@ def step_of(name: str) -> int | None:
 
 @dataclass(frozen=True)
 class Found:
-    """`whole`: the newest checkpoint that verifies, if any. `broken`: newer ones that don't, and why."""
+    """`whole`: the newest checkpoint that verifies, if any. `broken`: newer ones that don't, and why.
+
+    `unknown`: newer ones that couldn't be read, and why. They may be whole, so they stay where they are.
+    """
 
     whole: Path | None
     broken: tuple[tuple[Path, str], ...]
+    unknown: tuple[tuple[Path, str], ...] = ()
 
     @property
     def step(self) -> int:
@@ -61,15 +65,20 @@ class Folder:
 
     def find(self, *, hashes: bool = True, below: int | None = None) -> Found:
         """The newest whole one (under step `below`, if given)."""
-        broken: list[tuple[Path, str]] = []
+        broken, unknown = list[tuple[Path, str]](), list[tuple[Path, str]]()
         for path in self.all():
-            if below is not None and (step_of(path.name) or 0) >= below:
+            step = step_of(path.name)
+            if below is not None and (step or 0) >= below:
                 continue
-            wrong = manifest.faults(path, hashes=hashes)
+            try:
+                wrong = manifest.faults(path, hashes=hashes, step=step)
+            except OSError as error:
+                unknown.append((path, f"it can't be read: {error}"))
+                continue
             if not wrong:
-                return Found(path, tuple(broken))
+                return Found(path, tuple(broken), tuple(unknown))
             broken.append((path, "; ".join(wrong)))
-        return Found(None, tuple(broken))
+        return Found(None, tuple(broken), tuple(unknown))
 
     def commit(self, draft: Path, step: int) -> Path:
         """Give a written and synced draft its name, then let `latest` point to it."""

@@ -15,14 +15,14 @@ import torch.distributed.checkpoint as dcp
 from torch.distributed.checkpoint.metadata import TensorStorageMetadata
 from torch.distributed.tensor import DTensor
 
-from nightshift.training import rng
+from nightshift.training import manifest, rng
 from nightshift.training.errors import TrainingError
 from nightshift.training.folder import Folder, Found, name_of
 from nightshift.training.journal import Journal
 from nightshift.training.ranks import Ranks, attempt
 from nightshift.training.reader import SafeReader
 from nightshift.training.state import Tensors, TrainingState, differences
-from nightshift.training.writing import EXTRA, decode
+from nightshift.training.writing import decode
 
 _ALONE = {"no_dist": True} if "no_dist" in inspect.signature(dcp.load).parameters else {}
 NAMED_AT_MOST = 8
@@ -61,9 +61,11 @@ def load_newest(
 
 
 def _found(folder: Folder, ranks: Ranks) -> tuple[Found, int, list[str]]:
-    """What is here, the newest step anywhere (-1: none), and what is broken anywhere."""
+    """What is here, the newest step anywhere (-1: none), and what is broken or unreadable anywhere."""
     found = folder.find() if ranks.team.leads else Found(None, ())
-    said = ranks.control.gather((found.step, [(path.name, why) for path, why in found.broken]))
+    said = ranks.control.gather(
+        (found.step, [(path.name, why) for path, why in (*found.broken, *found.unknown)])
+    )
     broken = [f"{name}: {why}" for _, parts in said for name, why in parts]
     return found, max(one for one, _ in said), broken
 
@@ -92,6 +94,8 @@ def _set_aside(folder: Folder, found: Found, step: int, journal: Journal) -> Non
     for path, why in found.broken:
         journal.note("broken-checkpoint", checkpoint=path.name, reason=why, resumed_from=step)
         folder.set_aside(path)
+    for path, why in found.unknown:
+        journal.note("unreadable-checkpoint", checkpoint=path.name, reason=why, resumed_from=step)
 
 
 def _holders(ranks: Ranks, mine: bool) -> frozenset[int]:
@@ -138,7 +142,7 @@ def _read_here(path: Path, ranks: Ranks, tensors: Tensors) -> dict[str, Any]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         dcp.load(tensors, storage_reader=reader, process_group=group, **({} if group else _ALONE))
-    return decode((path / EXTRA).read_bytes())
+    return decode((path / manifest.EXTRA).read_bytes())
 
 
 def _spread(

@@ -20,10 +20,9 @@ from nightshift.training import manifest
 from nightshift.training.errors import SaveError
 from nightshift.training.files import remove_tree, sync_file, write_synced
 from nightshift.training.folder import Folder
-from nightshift.training.manifest import Entry, Manifest
+from nightshift.training.manifest import EXTRA, Entry, Manifest
 from nightshift.training.ranks import Team
 
-EXTRA = "extra.pt"
 SPARE_BYTES = 16 << 20  # room for the index, the manifest and the folder's own blocks
 _ALONE = {"no_dist": True} if "no_dist" in inspect.signature(dcp.save).parameters else {}
 

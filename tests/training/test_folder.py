@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -18,8 +20,9 @@ from nightshift.training.manifest import Manifest, entry_of
 def written(folder: Folder, step: int, content: bytes = b"weights") -> Path:
     draft = folder.draft(step)
     draft.mkdir()
-    (draft / "data").write_bytes(content)
-    listing = Manifest(step, step * 8, 1, 0.0, {"data": entry_of(draft / "data")}, {})
+    for name in ("data", manifest.INDEX, manifest.EXTRA):
+        (draft / name).write_bytes(content)
+    listing = Manifest(step, step * 8, 1, 0.0, {path.name: entry_of(path) for path in draft.iterdir()}, {})
     (draft / manifest.NAME).write_text(listing.to_json())
     return folder.commit(draft, step)
 
@@ -113,3 +116,68 @@ def test_a_file_that_cannot_be_replaced_keeps_its_content(
     with pytest.raises(OSError, match="No space"):
         replace(target, b"new")
     assert [(path.name, path.read_bytes()) for path in tmp_path.iterdir()] == [("latest", b"old")]
+
+
+@pytest.mark.parametrize(
+    "listed",
+    [
+        '{"version": 1, "step": 2, "position": 16, "world": 1, "at": 0.0, "files": {}, "about": {}}',
+        '{"version": 1, "step": 1e999, "position": 1, "world": 1, "at": 0.0, "files": {}, "about": {}}',
+        "[" * 200_000,
+        '{"version": 1, "step": 2, "position": 1, "world": 1, "at": 0, "about": {}, '
+        '"files": {"a\\u0000": {"size": 1, "sha256": ""}}}',
+        '{"version": 1, "step": 2, "position": 1, "world": 1, "at": 0, "about": {}, '
+        '"files": {"../x": {"size": 1, "sha256": ""}}}',
+    ],
+    ids=["nothing listed", "infinite", "nested", "NUL", "elsewhere"],
+)
+def test_a_manifest_that_says_too_little_or_what_cannot_be_makes_none_whole(
+    tmp_path: Path, listed: str
+) -> None:
+    folder = Folder(tmp_path, 3)
+    written(folder, 1)
+    (written(folder, 2) / manifest.NAME).write_text(listed)
+    found = folder.find()
+    assert (found.step, [path.name for path, _ in found.broken]) == (1, ["step-000002"])
+
+
+def test_tensors_that_the_manifest_does_not_name_are_not_taken(tmp_path: Path) -> None:
+    folder = Folder(tmp_path, 3)
+    (written(folder, 2) / "__0_0.distcp").write_bytes(b"another run's")
+    assert folder.find().broken == (
+        (tmp_path / "step-000002", "__0_0.distcp: manifest.json doesn't name it"),
+    )
+
+
+def test_a_copy_under_another_steps_name_is_not_that_step(tmp_path: Path) -> None:
+    folder = Folder(tmp_path, 3)
+    shutil.copytree(written(folder, 20), tmp_path / "step-000099")
+    found = folder.find()
+    assert (found.step, found.broken[0][1]) == (20, "manifest.json: it is of step 20")
+
+
+def test_a_pipe_in_the_place_of_a_manifest_is_not_waited_for(tmp_path: Path) -> None:
+    folder = Folder(tmp_path, 3)
+    listing = written(folder, 2) / manifest.NAME
+    listing.unlink()
+    os.mkfifo(listing)
+    assert folder.find().broken[0][1] == "manifest.json is no file"
+
+
+@pytest.mark.parametrize("error", [PermissionError(errno.EACCES, "no"), OSError(errno.EIO, "bad disk")])
+def test_one_that_cannot_be_read_may_be_whole_and_is_not_called_broken(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: OSError
+) -> None:
+    folder = Folder(tmp_path, 3)
+    written(folder, 1)
+    newest = written(folder, 2)
+    usual = manifest.sha256_of
+
+    def refused(path: Path) -> str:
+        if path.parent == newest:
+            raise error
+        return usual(path)
+
+    monkeypatch.setattr(manifest, "sha256_of", refused)
+    found = folder.find()
+    assert (found.step, found.broken, [path for path, _ in found.unknown]) == (1, (), [newest])
