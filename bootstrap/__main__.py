@@ -44,21 +44,34 @@ def _add_verify(parser: argparse.ArgumentParser) -> None:
 
 
 def _verify(given: argparse.Namespace) -> int:
-    from bootstrap.readiness.verify import Request, verify
+    from bootstrap.readiness.verify import MISUSED, Request, verify
 
-    return verify(Request(given.json, given.node, given.python, given.runtime))
+    try:
+        code = verify(Request(given.json, given.node, given.python, given.runtime))
+        sys.stdout.flush()
+    except OSError as error:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return _failed(OSError(f"the findings can't be written: {error.strerror}"), MISUSED)
+    return code
 
 
 def _runtime(rest: list[str]) -> int:
     """Its room needs botocore, which the other verbs do without."""
-    from bootstrap.aws_session import plain_client
+    from bootstrap.aws_session import AwsError, plain_client
     from bootstrap.runtime import command
     from bootstrap.runtime.store import S3Store
 
     parser = argparse.ArgumentParser(prog="bootstrap")
     command.add_parser(parser.add_subparsers(required=True))
     given = parser.parse_args(["runtime", *rest])
-    return command.main(given, lambda bucket: S3Store(plain_client("s3"), bucket))
+
+    def store(bucket: str) -> S3Store:
+        try:
+            return S3Store(plain_client("s3"), bucket)
+        except (ValueError, *AwsError) as error:
+            raise OSError(f"--bucket {bucket}: {error}") from None
+
+    return command.main(given, store)
 
 
 def _install(given: argparse.Namespace) -> int:

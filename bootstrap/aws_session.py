@@ -9,6 +9,7 @@ import boto3
 import botocore.session
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError, NoCredentialsError
+from botocore.parsers import ResponseParserError
 
 from bootstrap.start.config import NodeConfig
 
@@ -16,7 +17,8 @@ _CONFIG = Config(connect_timeout=5, read_timeout=30, retries={"mode": "standard"
 _BRIEF = Config(connect_timeout=2, read_timeout=5, retries={"mode": "standard", "max_attempts": 2})
 _METADATA = {"metadata_service_timeout": 3, "metadata_service_num_attempts": 3}
 """botocore's own are 1 s and one attempt: one slow answer, and the node has no credentials."""
-AwsError = (BotoCoreError, ClientError)
+AwsError = (BotoCoreError, ClientError, ResponseParserError)
+"""The last is what a proxy or a portal answers in place of AWS; botocore keeps it apart from its own."""
 
 
 def refusal(error: Exception) -> tuple[str, str]:

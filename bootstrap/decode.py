@@ -37,7 +37,7 @@ def _record(kind: Any, raw: object, path: str, problems: Problems) -> object:
     fields = {field.name: field for field in dataclasses.fields(kind)}
     values: dict[str, Any] = {}
     for name in sorted(raw.keys() - fields.keys()):
-        problems.append(f"{_join(path, name)}: unknown key")
+        problems.append(f"{_join(path, name if name.isprintable() else repr(name))}: unknown key")
     for name, field in fields.items():
         if name in raw:
             values[name] = decode(hints[name], raw[name], _join(path, name), problems)

@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import re
 from dataclasses import dataclass
 from typing import Literal
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from bootstrap.decode import Problems, decode
 
 VERSION = 1
+_CLOCK = re.compile(r"([01]\d|2[0-3]):[0-5]\d")
 
 
 class ManifestError(ValueError):
@@ -100,7 +103,7 @@ def from_json(text: str) -> BootManifest:
     """Read a manifest. Raises ManifestError with every problem, also for one of another version."""
     try:
         raw = json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise ManifestError((f"not JSON: {error}",)) from None
     version = raw.get("version") if isinstance(raw, dict) else None
     if version != VERSION:
@@ -109,6 +112,36 @@ def from_json(text: str) -> BootManifest:
         )
     problems: Problems = []
     manifest = decode(BootManifest, raw, "", problems)
+    if isinstance(manifest, BootManifest):
+        problems += _odd(manifest)
     if problems or not isinstance(manifest, BootManifest):
         raise ManifestError(tuple(problems))
     return manifest
+
+
+def _odd(manifest: BootManifest) -> list[str]:
+    """Values of the right type that can't be: what is read here must never fail a node in its shift."""
+    counts = {"nodes": manifest.nodes, "boot_s": manifest.boot_s, "drain_s": manifest.drain_s}
+    counts |= {f"volumes[{at}].size_gib": each.size_gib for at, each in enumerate(manifest.volumes)}
+    odd = [f"{path}: given {count}, expected 1 or more" for path, count in counts.items() if count < 1]
+    if not manifest.instance_types:
+        odd.append("instance_types: given none, expected one or more")
+    if not _is_zone(manifest.timezone):
+        odd.append(f"timezone: given {manifest.timezone!r:.60}, expected a zone such as Europe/Berlin")
+    for at, shift in enumerate(manifest.shifts):
+        if not shift.days:
+            odd.append(f"shifts[{at}].days: given none, expected one or more")
+        odd += [
+            f"shifts[{at}].{name}: given {text!r:.60}, expected HH:MM"
+            for name, text in (("start", shift.start), ("end", shift.end))
+            if not _CLOCK.fullmatch(text)
+        ]
+    return odd
+
+
+def _is_zone(name: str) -> bool:
+    try:
+        ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        return False
+    return True

@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from datetime import datetime, timezone
 from typing import Protocol
 
-from bootstrap.aws import AwsError
 from bootstrap.lifecycle.metadata import Said
 from bootstrap.lifecycle.notice import Inbox, Notice
 
@@ -38,7 +37,7 @@ class Group(Protocol):
     """The group, by an API that answers without the metadata service while credentials last."""
 
     def is_ended(self) -> bool:
-        """Whether it ends this node. Raises one of AwsError."""
+        """Whether it ends this node. May raise anything: a watcher goes on."""
 
 
 def end_notice(state: str) -> Notice | None:
@@ -145,9 +144,12 @@ class Watcher:
             self._ask_group()
 
     def _ask_group(self) -> None:
+        """Never of a node that drains: each question renews the hook, which has to give up one that hangs."""
+        if self._inbox.cause is not None:
+            return
         try:
             ended = self._group.is_ended()
-        except AwsError as error:
+        except Exception as error:
             if self._failed == SILENT_AFTER:
                 self._say(f"nor does its group, asked in its place: {error}")
             return

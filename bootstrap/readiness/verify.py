@@ -87,5 +87,9 @@ def _manifest(node: Path, instance: Instance | None) -> BootManifest:
     try:
         config = read_config(node)
         return from_json(NodeAws(config, instance.id if instance else "").read_manifest())
-    except (NodeConfigError, ManifestError, OSError, *AwsError) as error:
-        raise Refused(str(error)) from None
+    except OSError as error:
+        raise Refused(
+            f"--node {node}: {error.strerror or error}; give the file that user data left"
+        ) from None
+    except (NodeConfigError, ManifestError, ValueError, *AwsError) as error:
+        raise Refused(" ".join(str(error).split())) from None

@@ -60,6 +60,7 @@ class Agent:
         self._clock = AwsClock(node.aws.time)
         self._began = since_boot()
         self._stay: Stay | None = None
+        self._at_risk = False
 
     def run(self) -> int:
         """The exit code. Raises AwsError when the hook of a launch can't be told: worth another try."""
@@ -78,6 +79,7 @@ class Agent:
         self._node.inbox.put(Notice("stop", f"the agent got {signal.Signals(number).name}", until))
 
     def _risk(self) -> None:
+        self._at_risk = True
         if self._stay is not None:
             self._stay.risk()
 
@@ -117,6 +119,8 @@ class Agent:
             return self._gone(concluded)
         stay = Stay(node, manifest, rooms, standing, self._clock, keeper, self._meter(manifest, rooms))
         self._stay = stay
+        if self._at_risk:
+            stay.risk()
         stay.run(python, run_done=need.run_done)
         return self._drain(manifest, rooms, stay.job, keeper)
 

@@ -42,7 +42,7 @@ def read_config(path: Path) -> NodeConfig:
     problems: Problems = []
     try:
         config = decode(NodeConfig, json.loads(path.read_text(encoding="utf-8")), "", problems)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise NodeConfigError(f"{path}: not JSON: {error}") from None
     if problems or not isinstance(config, NodeConfig):
         raise NodeConfigError(f"{path}: " + "; ".join(problems))

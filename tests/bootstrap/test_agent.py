@@ -6,6 +6,7 @@ import json
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Generator
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -17,11 +18,13 @@ from bootstrap.__main__ import main
 from bootstrap.aws_group import NOBODY_WAITS, NOT_A_MEMBER
 from bootstrap.launch.folders import run_id
 from bootstrap.lifecycle.notice import Notice
+from bootstrap.lifecycle.watch import REBALANCE
 from bootstrap.readiness.verdict import Finding
 from bootstrap.start import agent, wiring
 from bootstrap.start.agent import DONE
 from bootstrap.start.config import NodeConfigError, read_config
 from bootstrap.start.install import GIVEN_UP
+from bootstrap.start.stay import AT_RISK_S
 from nightshift.records.model import RunRecord
 from tests.bootstrap.support.agent import (
     CONFIG,
@@ -73,6 +76,17 @@ def test_a_whole_life_boot_job_end_of_the_shift(node: Bench) -> None:
     assert ended(node) == [], "the group ends it, it doesn't end itself"
 
 
+def test_a_recommendation_to_rebalance_that_comes_while_it_boots_is_told_to_the_job(node: Bench) -> None:
+    def recommended() -> None:
+        node.service.answers[REBALANCE] = "{}"
+        time.sleep(0.2)
+
+    node.rooms.during["check"] = recommended
+    node.rooms.during["begin"] = ends(node)
+    assert node.run() == DONE
+    assert node.rooms.job.shifts[0][1] == AT_RISK_S
+
+
 def test_the_verdict_is_a_tag_too_and_hours_are_counted(node: Bench) -> None:
     node.rooms.during["begin"] = ends(node)
     node.run()
@@ -118,7 +132,8 @@ def test_a_runtime_that_cannot_be_had_fails_the_node_in_words(node: Bench) -> No
 
 
 def test_a_boot_that_takes_longer_than_its_time_is_given_up(node: Bench) -> None:
-    declare(node, replace(MANIFEST, boot_s=0))
+    declare(node, replace(MANIFEST, boot_s=1))
+    node.rooms.during["prepare"] = lambda: time.sleep(1.1)
     assert node.run() == GIVEN_UP
     assert node.readiness is not None
     assert node.readiness.failed == "boot.time"

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from botocore.credentials import Credentials
 from botocore.exceptions import NoCredentialsError
+from botocore.parsers import ResponseParserError
 
 from bootstrap.aws_session import AwsError, Session
 from tests.bootstrap.support import samples
@@ -25,6 +26,10 @@ def test_a_client_is_made_only_with_credentials(monkeypatch: pytest.MonkeyPatch)
     assert isinstance(caught.value, AwsError), "worth another try, as any error of AWS"
     made = session.client("s3")
     assert session.client("s3") is made
+
+
+def test_what_a_portal_answers_in_place_of_aws_is_an_error_of_aws() -> None:
+    assert issubclass(ResponseParserError, AwsError)
 
 
 def test_a_slow_answer_of_the_metadata_service_is_waited_for() -> None:

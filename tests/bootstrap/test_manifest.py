@@ -62,11 +62,13 @@ def test_a_manifest_is_read_back_as_it_was_written(manifest: BootManifest) -> No
 
 
 names = st.text(max_size=30)
-shifts = st.builds(BootShift, st.lists(st.sampled_from(("mon", "sun")), max_size=3).map(tuple), names, names)
+clocks = st.times().map(lambda at: f"{at:%H:%M}")
+days = st.lists(st.sampled_from(("mon", "sun")), min_size=1, max_size=3).map(tuple)
+shifts = st.builds(BootShift, days, clocks, clocks)
 volumes = st.builds(
     BootVolume,
     names,
-    st.integers(),
+    st.integers(1),
     st.sampled_from(("xfs", "ext4")),
     st.sampled_from(("site", "node")),
     st.booleans(),
@@ -86,7 +88,7 @@ jobs = st.builds(
         replace,
         st.just(MANIFEST),
         group=names,
-        nodes=st.integers(),
+        nodes=st.integers(1),
         efa=st.booleans(),
         shifts=st.lists(shifts, max_size=3).map(tuple),
         volumes=st.lists(volumes, max_size=3).map(tuple),
@@ -132,7 +134,23 @@ def test_another_version_is_refused_whatever_else_is_in_it() -> None:
     assert problem.startswith(f"version: given {VERSION + 1}, this agent reads {VERSION}")
 
 
-@pytest.mark.parametrize("text", ["", "{", "null", "[]", "7", "\x00"])
+def test_values_that_cannot_be_are_refused_before_a_shift_begins() -> None:
+    shift = {"days": [], "start": "25:00", "end": "7"}
+    text = edited(timezone="../../etc/passwd", nodes=0, drain_s=-9, instance_types=[], shifts=[shift])
+    assert problems(text) == (
+        "nodes: given 0, expected 1 or more",
+        "drain_s: given -9, expected 1 or more",
+        "instance_types: given none, expected one or more",
+        "timezone: given '../../etc/passwd', expected a zone such as Europe/Berlin",
+        "shifts[0].days: given none, expected one or more",
+        "shifts[0].start: given '25:00', expected HH:MM",
+        "shifts[0].end: given '7', expected HH:MM",
+    )
+    assert problems(edited(timezone="Mars/Base"))
+    assert problems(edited(timezone=""))
+
+
+@pytest.mark.parametrize("text", ["", "{", "null", "[]", "7", "\x00", "[" * 200_000])
 def test_what_is_no_manifest_at_all_is_refused_in_words(text: str) -> None:
     (problem,) = problems(text)
     assert problem.startswith(("not JSON", "version: given None"))

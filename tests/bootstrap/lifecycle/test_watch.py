@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from botocore.exceptions import NoCredentialsError
+from botocore.parsers import ResponseParserError
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -174,6 +175,30 @@ def test_a_group_that_cannot_be_asked_either_is_said_once_and_asked_again() -> N
     assert len([each for each in watch.said if "nor does its group" in each]) == 1
     watch.group.answer = True
     assert watch.look(SPOT, OSError("no route")).kinds == {"end"}
+
+
+def test_a_node_that_drains_asks_no_more_since_each_question_renews_the_hook() -> None:
+    watch = Watch()
+    watch.group.answer = True
+    for _ in range(SILENT_AFTER + 20):
+        watch.look(SPOT, OSError("no route"))
+    assert watch.group.asked == 1
+
+
+def test_an_answer_that_no_client_understands_ends_no_watcher() -> None:
+    watch = Watch()
+    watch.watcher._every_s = 0.005
+    watch.service.answers[SPOT] = OSError("no route")
+    watch.group.answer = ResponseParserError("<html>captive")
+    watch.watcher.start()
+    end = time.monotonic() + 5
+    while watch.group.asked < 3 and time.monotonic() < end:
+        time.sleep(0.005)
+    watch.group.answer = True
+    while watch.inbox.cause is None and time.monotonic() < end:
+        time.sleep(0.005)
+    watch.watcher.stop()
+    assert watch.inbox.kinds == {"end"}
 
 
 def test_a_watcher_that_meets_what_nobody_thought_of_goes_on() -> None:

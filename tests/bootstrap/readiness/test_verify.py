@@ -235,6 +235,16 @@ def test_a_manifest_that_can_t_be_had_is_one_line(
     assert "none.json" in capsys.readouterr().err
 
 
+def test_findings_that_cannot_be_written_are_no_verdict(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(verify_module, "verify", lambda _request: print("driver: fine") or 0)
+    with Path("/dev/full").open("w", encoding="utf-8") as full:
+        monkeypatch.setattr(sys, "stdout", full)
+        assert main(["verify"]) == 2
+    assert capsys.readouterr().err == ("nightshift: the findings can't be written: No space left on device\n")
+
+
 def test_an_unknown_preset_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["verify", "--runtime", "torch-2.8-cu129"]) == 2
     assert 'did you mean "torch-2.8-cu128"?' in capsys.readouterr().err
