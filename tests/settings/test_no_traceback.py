@@ -84,3 +84,11 @@ def test_any_bytes_in_the_file(tmp_path_factory: pytest.TempPathFactory, data: b
     file.write_bytes(data)
     with pytest.raises(SettingsError):
         read_stack(Path(file), NOW)
+
+
+def test_a_name_with_a_line_break_breaks_no_line_that_lists_it() -> None:
+    config: Json = copy.deepcopy(SHIPPED["Pulumi.team.yaml"])
+    config["nightshift:volumes"] = {"\n": None}
+    config["nightshift:groups"]["shared"]["volumes"] = ["ho\nme"]
+    answered(config)
+    assert any("ho\\nme" in line for line in problems_of(config))

@@ -21,9 +21,10 @@ def repeated(path: tuple[Step, ...], values: Sequence[str], what: str) -> Iterat
 
 def no_such(what: str, name: str, known: Sequence[str], where: str) -> str:
     """What to say of a name that nothing in the file declares."""
-    close = closest(name, known)
+    close, given = closest(name, known), shown(name)
     if close:
-        return f'given "{name}", but {where} has no such {what}; did you mean "{close}"?'
+        return f"given {given}, but {where} has no such {what}; did you mean {shown(close)}?"
     if not known:
-        return f'given "{name}", but {where} names no {what}; declare it there or take it out here'
-    return f'given "{name}", but {where} has no such {what}; it has {", ".join(sorted(known)[:12])}'
+        return f"given {given}, but {where} names no {what}; declare it there or take it out here"
+    listed = ", ".join(one if one.isprintable() else shown(one) for one in sorted(known)[:12])
+    return f"given {given}, but {where} has no such {what}; it has {listed}"
