@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from nightshift.training import job as contract
@@ -28,8 +29,22 @@ def checkpoint_folder(given: Path | str | None) -> Path:
     if not named:
         raise TrainingError(f"folder: give one for the checkpoints, or set {contract.CHECKPOINTS}")
     folder = Path(named)
-    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise TrainingError(
+            f"folder: {folder} can't be made ({error.strerror}); give a folder that may be written to"
+        ) from error
     return folder
+
+
+def unwritable(about: Mapping[str, object] | None) -> Iterator[str]:
+    """What a checkpoint's manifest couldn't say, so that every save would fail."""
+    for name, value in (about or {}).items():
+        try:
+            json.dumps({name: value}, sort_keys=True)
+        except (TypeError, ValueError, RecursionError) as error:
+            yield f"about: {name!r}: given {value!r:.80}, expected plain JSON values ({error})"
 
 
 def patience(by: float | None) -> float | None:

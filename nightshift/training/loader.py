@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import signal
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -15,6 +14,8 @@ from torch.utils.data import DataLoader, Dataset
 
 from nightshift.training.errors import TrainingError
 from nightshift.training.order import Order, mixed
+from nightshift.training.values import SEEDS, refuse_wrong, whole
+from nightshift.training.workers import Collate, Failure, carried, opened, quiet_worker
 
 
 class Samples(Protocol):
@@ -65,10 +66,13 @@ class Seeded(Dataset[Any]):
         return len(self._samples)
 
     def __getitem__(self, index: tuple[int, int]) -> Any:
-        return self.__getitems__([index])[0]
+        return self._batch([index])[0]
 
-    def __getitems__(self, indices: list[tuple[int, int]]) -> list[Any]:
+    def __getitems__(self, indices: list[tuple[int, int]]) -> list[Any] | Failure:
         """A batch's, which torch's loader asks for at once."""
+        return carried(lambda: self._batch(indices))
+
+    def _batch(self, indices: list[tuple[int, int]]) -> list[Any]:
         apart = torch.utils.data.get_worker_info() is None
         before = _sampling_state() if apart else None
         try:
@@ -101,12 +105,6 @@ def _seed_sample(seed: int) -> None:
         sys.modules["numpy"].random.seed(seed % 2**32)
 
 
-def quiet_worker(_worker: int) -> None:
-    """A drain's SIGTERM reaches the workers too; they go when the loader or its process goes."""
-    signal.signal(signal.SIGTERM, signal.SIG_IGN)
-    torch.set_num_threads(1)
-
-
 class Loader:
     """`batch`: samples of one optimizer step over all ranks. `micro_batch`: at most so many at once per rank.
 
@@ -125,11 +123,17 @@ class Loader:
         prefetch: int = 2,
         collate: Callable[[list[Any]], Any] | None = None,
     ) -> None:
-        if len(samples) < 1:
-            raise TrainingError("samples: there are none to train on")
+        refuse_wrong(
+            None if len(samples) else "samples: there are none to train on",
+            whole("batch", batch),
+            whole("micro_batch", micro_batch, optional=True),
+            whole("seed", seed, *SEEDS),
+            whole("workers", workers, 0),
+            whole("prefetch", prefetch),
+        )
         self.samples = samples
-        self.batch = batch
-        self.seed = seed
+        self.batch = int(batch)  # numpy's can't be saved
+        self.seed = int(seed)
         self.shuffle = shuffle
         self._micro_batch = micro_batch
         self._workers = workers
@@ -159,7 +163,7 @@ class Loader:
     def batches(self, position: int, steps: int) -> Iterator[Any]:
         """This rank's micro-batches of the next `steps` global batches after `position` samples."""
         order = Order(len(self.samples), self.seed, self.shuffle)
-        return iter(self._source(_Rows(order, self.share, _rank(), self.batch, position, steps)))
+        return opened(self._source(_Rows(order, self.share, _rank(), self.batch, position, steps)))
 
     def _source(self, rows: _Rows) -> DataLoader[Any]:
         return DataLoader(
@@ -167,7 +171,7 @@ class Loader:
             batch_sampler=rows,
             num_workers=self._workers,
             prefetch_factor=self._prefetch if self._workers else None,
-            collate_fn=self._collate,
+            collate_fn=Collate(self._collate),
             worker_init_fn=quiet_worker if self._workers else None,
             pin_memory=torch.cuda.is_available(),
             generator=torch.Generator().manual_seed(self.seed),

@@ -15,7 +15,7 @@ import torch
 from nightshift.training import job as contract
 from nightshift.training.checkpoint import Checkpoints, SaveReport
 from nightshift.training.errors import TrainingError
-from nightshift.training.given import checkpoint_folder, patience, refuse_other_data, total_steps
+from nightshift.training.given import checkpoint_folder, patience, refuse_other_data, total_steps, unwritable
 from nightshift.training.job import Drain, Outcome, Progress
 from nightshift.training.journal import Journal
 from nightshift.training.ledger import Ledger
@@ -25,6 +25,7 @@ from nightshift.training.pacing import Cost
 from nightshift.training.ranks import find_ranks
 from nightshift.training.shift import Clock, Notice, agree
 from nightshift.training.state import Stateful, TrainingState
+from nightshift.training.values import positive, refuse_wrong, whole
 
 LAST_SAVE_AFTER_A_FAILURE_S = 10.0
 
@@ -64,6 +65,14 @@ class Run:
         before_save: Callable[[], object] | None = None,
         last_words: Callable[[], object] | None = None,
     ) -> None:
+        refuse_wrong(
+            positive("epochs", epochs),
+            whole("steps", steps, optional=True),
+            whole("keep", keep),
+            positive("save_every_s", save_every_s),
+            whole("save_every_steps", save_every_steps, optional=True),
+            *unwritable(about),
+        )
         self.loader = loader
         self.ledger = Ledger()
         self.total = total_steps(loader, epochs, steps)

@@ -95,12 +95,20 @@ def _classes(root: Path) -> list[str]:
 
 def _files(root: bytes, folder: bytes, endings: tuple[bytes, ...]) -> Iterator[bytes]:
     """Names below `root`. Of a million, so no path objects."""
-    for entry in os.scandir(root + b"/" + folder):
-        name = folder + b"/" + entry.name
-        if entry.is_dir():
-            yield from _files(root, name, endings)
-        elif entry.name.lower().endswith(endings):
-            yield name
+    name = folder
+    try:
+        with os.scandir(root + b"/" + folder) as entries:
+            for entry in entries:
+                name = folder + b"/" + entry.name
+                if entry.is_dir():
+                    yield from _files(root, name, endings)
+                elif entry.name.lower().endswith(endings):
+                    yield name
+    except OSError as error:
+        raise TrainingError(
+            f"{os.fsdecode(root + b'/' + name)}: {error.strerror}; expected files and folders that can be "
+            "read; remove it or mend it"
+        ) from error
 
 
 def _bytes(words: tuple[str, ...]) -> tuple[bytes, ...]:

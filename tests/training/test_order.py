@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -62,6 +63,21 @@ def test_a_batch_is_divided_wholly_or_refused(batch: int, world: int, micro: int
 
 def test_the_largest_micro_batch_that_fits_is_taken() -> None:
     assert divide(64, 2, 12) == Share(2, 4, 8)
+
+
+def test_all_wrong_numbers_of_a_loader_are_said_at_once() -> None:
+    wrong: Any = {"batch": 8.0, "micro_batch": float("nan"), "seed": 2**64, "workers": -1, "prefetch": 0}
+    with pytest.raises(TrainingError) as caught:
+        Loader(Synthetic(8, side=4), **wrong)
+    assert caught.value.problems == (
+        "batch: given 8.0, expected a whole number, at least 1",
+        "micro_batch: given nan, expected a whole number, at least 1",
+        f"seed: given {2**64}, expected a whole number, from {-(2**63)} to {2**64 - 1}",
+        "workers: given -1, expected a whole number, at least 0",
+        "prefetch: given 0, expected a whole number, at least 1",
+    )
+    with pytest.raises(TrainingError, match="batch: given 0"):
+        Loader(Synthetic(8, side=4), batch=0)
 
 
 class Drawing:
@@ -134,3 +150,13 @@ def test_a_folder_without_images_is_refused_by_name(tmp_path: Path) -> None:
         ImageFolder(tmp_path, Path.read_text)
     with pytest.raises(TrainingError, match="No such file"):
         ImageFolder(tmp_path / "nowhere", Path.read_text)
+
+
+def test_links_that_lead_nowhere_are_refused_by_name(tmp_path: Path) -> None:
+    (imagenet(tmp_path) / "a" / "round").symlink_to(tmp_path / "a")
+    with pytest.raises(TrainingError, match=r"a/round/.*Too many levels of symbolic links"):
+        ImageFolder(tmp_path, Path.read_text)
+    (tmp_path / "a" / "round").unlink()
+    (tmp_path / "a" / "own.jpg").symlink_to("own.jpg")
+    with pytest.raises(TrainingError, match=f"{tmp_path}/a/own.jpg: Too many levels"):
+        ImageFolder(tmp_path, Path.read_text)

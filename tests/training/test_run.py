@@ -152,6 +152,51 @@ def test_wrong_use_is_said_in_a_sentence(tmp_path: Path) -> None:
         run_of(tmp_path, keep=0)
 
 
+def test_all_wrong_numbers_are_said_at_once(tmp_path: Path) -> None:
+    wrong: dict[str, Any] = {"epochs": float("inf"), "steps": 2.5, "keep": 1.5}
+    wrong |= {"save_every_s": float("nan"), "save_every_steps": 0}
+    with pytest.raises(TrainingError) as caught:
+        run_of(tmp_path, **wrong)
+    assert caught.value.problems == (
+        "epochs: given inf, expected a finite number above 0",
+        "steps: given 2.5, expected a whole number, at least 1",
+        "keep: given 1.5, expected a whole number, at least 1",
+        "save_every_s: given nan, expected a finite number above 0",
+        "save_every_steps: given 0, expected a whole number, at least 1",
+    )
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        *({"save_every_s": one} for one in (-5, 0, float("inf"), "9", True)),
+        *({"save_every_steps": one} for one in (-3, 2.5, True)),
+        {"keep": None},
+    ],
+)
+def test_a_number_that_means_nothing_is_refused(tmp_path: Path, wrong: dict[str, Any]) -> None:
+    (name,) = wrong
+    with pytest.raises(TrainingError, match=f"{name}: given"):
+        run_of(tmp_path, **wrong)
+
+
+def test_what_no_manifest_can_hold_is_refused_before_training(tmp_path: Path) -> None:
+    with pytest.raises(TrainingError) as caught:
+        run_of(tmp_path, about={"x": {1, 2}, "fine": [1], "y": object}, keep=0)
+    assert [problem.split(": given")[0] for problem in caught.value.problems] == [
+        "keep",
+        "about: 'x'",
+        "about: 'y'",
+    ]
+
+
+def test_a_checkpoint_folder_that_cannot_be_made_is_a_sentence(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    for folder in (tmp_path / "file", tmp_path / "file" / "below"):
+        with pytest.raises(TrainingError, match=f"folder: {folder} can't be made"):
+            run_of(folder)
+
+
 def test_a_save_that_fails_is_recorded_and_training_goes_on(
     tmp_path: Path, job: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -9,8 +9,9 @@ from typing import Any
 import torch
 from torch.utils.data import DataLoader
 
-from nightshift.training.loader import Samples, Seeded, quiet_worker
+from nightshift.training.loader import Samples, Seeded
 from nightshift.training.trainer.place import Place, Precision
+from nightshift.training.workers import Collate, opened, quiet_worker
 
 
 @dataclass(frozen=True)
@@ -73,8 +74,9 @@ class Evaluation:
             Seeded(self.samples, 0),
             batch_sampler=rows,
             num_workers=self.workers,
+            collate_fn=Collate(),
             worker_init_fn=quiet_worker if self.workers else None,
             generator=torch.Generator().manual_seed(0),
         )
-        yield from source
+        yield from opened(source)
         yield from [None] * (-(-longest // self.batch) - len(rows))

@@ -26,6 +26,10 @@ def at_least(lowest: float) -> Check:
     return lambda value: None if value >= lowest else f"at least {lowest:g}"
 
 
+def between(lowest: int, highest: int) -> Check:
+    return lambda value: None if lowest <= value <= highest else f"from {lowest} to {highest}"
+
+
 def above_zero(value: float) -> str | None:
     return None if value > 0 else "more than 0"
 
@@ -77,7 +81,7 @@ class Options:
     recompute: Annotated[
         bool, Flag("compute the layers again going backward: less memory, a third slower")
     ] = False
-    seed: Annotated[int, Flag("of the weights and the order of samples", at_least(0))] = 0
+    seed: Annotated[int, Flag("of the weights and the order of samples", between(0, 2**63))] = 0
     deterministic: Annotated[bool, Flag("the same losses at each run on the same machine; slower")] = False
     workers: Annotated[int, Flag("processes per rank that prepare images", at_least(0))] = 8
     evaluate_every: Annotated[float, Flag("epochs between evaluations; 0: never", at_least(0))] = 1.0

@@ -92,6 +92,8 @@ def train(options: Options, place: Place) -> None:
         before_save=watch.settle,
         last_words=lambda: run.note("shift", achieved=spoken[0]()),
     )
+    if run.step:
+        _refuse_other_rates(engine)
     records = Records(
         records_folder(folder) if place.leads else None,
         Journal(None, speaks=place.leads),
@@ -141,6 +143,23 @@ def _engine(options: Options, place: Place, side: int, classes: int, total: int)
     rate = partial(factor, total=total, warmup=options.warmup_steps)
     scheduler = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: rate(step))
     return Engine(model, optimizer, scheduler, precision.scaler(), place, precision, options)
+
+
+def _refuse_other_rates(engine: Engine) -> None:
+    """TrainingError for flags that the loaded optimizer and scheduler hold a value of, and go by."""
+    options = engine.options
+    saved = {
+        "--lr": (engine.scheduler.base_lrs[0], options.lr),
+        "--weight-decay": (engine.optimizer.param_groups[0]["weight_decay"], options.weight_decay),
+    }
+    wrong = [
+        f"{flag}: {then} when it was saved, {now} now; a run keeps what it began with: give {flag} {then}, "
+        "or another --folder for a new run"
+        for flag, (then, now) in saved.items()
+        if then != now
+    ]
+    if wrong:
+        raise TrainingError(*wrong)
 
 
 def _kernels(options: Options, place: Place, folder: Path) -> Callable[[], None]:

@@ -17,6 +17,7 @@ from nightshift.training.errors import TrainingError
 T = TypeVar("T")
 DTYPES = {"fp32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16}
 BF16_FROM = (8, 0)  # compute capability with bf16 in hardware; below, torch emulates it slowly
+USUAL = {"RANK": "0", "WORLD_SIZE": "1", "LOCAL_RANK": "0"}
 CUBLAS = "CUBLAS_WORKSPACE_CONFIG"
 
 
@@ -74,10 +75,7 @@ def _leave() -> None:
 
 
 def _found() -> Place:
-    rank, world, local = (
-        int(os.environ.get(name, given))
-        for name, given in (("RANK", "0"), ("WORLD_SIZE", "1"), ("LOCAL_RANK", "0"))
-    )
+    rank, world, local = _numbers()
     if not torch.cuda.is_available():
         return Place(torch.device("cpu"), rank, world, local)
     if local >= torch.cuda.device_count():
@@ -88,6 +86,22 @@ def _found() -> Place:
     device = torch.device("cuda", local)
     torch.cuda.set_device(device)
     return Place(device, rank, world, local)
+
+
+def _numbers() -> tuple[int, int, int]:
+    """TrainingError names all that torchrun wouldn't have set."""
+    given = {name: os.environ.get(name, usual) for name, usual in USUAL.items()}
+    wrong = [
+        f"{name}: given {text!r}, expected a whole number; start with torchrun, which sets it, or unset it"
+        for name, text in given.items()
+        if not (text.isascii() and text.isdigit())
+    ]
+    if wrong:
+        raise TrainingError(*wrong)
+    rank, world, local = map(int, given.values())
+    if rank >= world:
+        raise TrainingError(f"RANK: given {rank}, expected less than WORLD_SIZE, which is {world}")
+    return rank, world, local
 
 
 def choose(wanted: str, device: str, capability: tuple[int, int] | None) -> str:

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from nightshift.training.errors import TrainingError
 from nightshift.training.journal import Journal
 
 METRICS = "metrics.jsonl"
@@ -22,7 +23,7 @@ class Records:
         self._folder = folder
         self._journal = journal
         if folder:
-            folder.mkdir(parents=True, exist_ok=True)
+            _made(folder)
         self.redone = max(0, last_step(folder / METRICS) - step) if folder else 0
         self._board = self._opened(step) if folder and tensorboard else None
 
@@ -56,7 +57,21 @@ class Records:
         except ImportError:
             self._journal.note("no-tensorboard", reason="the package tensorboard is not installed")
             return None
-        return SummaryWriter(f"{self._folder}/tensorboard", purge_step=step)
+        try:
+            return SummaryWriter(f"{self._folder}/tensorboard", purge_step=step)
+        except OSError as error:
+            self._journal.note("no-tensorboard", reason=f"{self._folder}/tensorboard: {error.strerror}")
+            return None
+
+
+def _made(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise TrainingError(
+            f"{folder}: the records' folder can't be made ({error.strerror}); remove what is there or give "
+            "another --folder"
+        ) from error
 
 
 def last_step(path: Path) -> int:

@@ -49,6 +49,6 @@ class LossWatch:
 def not_finite(step: int, loss: float) -> str:
     return (
         f"step {step}: the loss is {loss}; training stops and nothing of this step is saved. The checkpoints "
-        "before it stand. Lower --lr, raise --warmup-steps, keep --clip at 1, or give --precision bf16 or "
-        "fp32; launched again unchanged it may come here again"
+        "before it stand. Raise --warmup-steps, keep --clip at 1, or give --precision bf16 or fp32; launched "
+        "again unchanged it may come here again. Lower --lr in another --folder only: a run keeps its own"
     )

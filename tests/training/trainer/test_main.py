@@ -152,6 +152,8 @@ def test_a_folder_of_images_is_learnt(tmp_path: Path) -> None:
     ("flags", "said"),
     [
         (["--batch=0"], "--batch: given '0'"),
+        (["--seed=999999999999999999999999"], "expected from 0 to 9223372036854775808"),
+        (["--folder=/dev/null"], "folder: /dev/null can't be made"),
         (["--data=/nowhere"], "no folder train"),
         (["--data=/nowhere", "--side=33"], "multiple of 8"),
         (["--side=33"], "multiple of 8"),
@@ -165,6 +167,23 @@ def test_what_cannot_be_is_said_without_a_traceback(
     words = capsys.readouterr().err
     assert said in words
     assert "Traceback" not in words
+
+
+def test_the_largest_seed_is_one(tmp_path: Path) -> None:
+    assert train(tmp_path, "--steps=1", f"--seed={2**63}") == 0
+
+
+def test_a_run_keeps_its_learning_rate_and_says_so(
+    tmp_path: Path, job: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert train(tmp_path, "--steps=2", "--lr=3e-3") == 0
+    assert train(tmp_path, "--steps=3", "--lr=2e-3", "--weight-decay=0.1") == 1
+    words = capsys.readouterr().err
+    assert "--lr: 0.003 when it was saved, 0.002 now" in words
+    assert "--weight-decay: 0.05 when it was saved, 0.1 now" in words
+    assert "Traceback" not in words
+    assert "--lr" in json.loads((job / "outcome.json").read_text())["reason"]
+    assert train(tmp_path, "--steps=3", "--lr=3e-3") == 0
 
 
 def test_a_failure_before_the_run_is_told_to_the_node(tmp_path: Path, job: Path) -> None:

@@ -17,7 +17,7 @@ from nightshift.training.trainer.data import SyntheticImages
 from nightshift.training.trainer.evaluation import Evaluation
 from nightshift.training.trainer.gpu import Sampler, parsed
 from nightshift.training.trainer.memory import GIB, Shortage, advice, is_shortage
-from nightshift.training.trainer.place import Place, Precision, choose
+from nightshift.training.trainer.place import Place, Precision, choose, entered
 from nightshift.training.trainer.schedule import factor
 from nightshift.training.trainer.watch import LossWatch
 
@@ -47,6 +47,21 @@ def test_the_rate_rises_once_and_falls_to_nothing(total: int, warmup: int) -> No
 )
 def test_numbers_are_kept_as_the_card_can(wanted: str, device: str, capability: Any, found: str) -> None:
     assert choose(wanted, device, capability) == found
+
+
+def test_ranks_that_are_no_numbers_are_refused_all_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, text in (("RANK", "abc"), ("WORLD_SIZE", "2"), ("LOCAL_RANK", "-1")):
+        monkeypatch.setenv(name, text)
+    with pytest.raises(TrainingError) as caught, entered(10.0):
+        pass
+    assert [problem.split(",")[0] for problem in caught.value.problems] == [
+        "RANK: given 'abc'",
+        "LOCAL_RANK: given '-1'",
+    ]
+    monkeypatch.setenv("RANK", "2")
+    monkeypatch.setenv("LOCAL_RANK", "0")
+    with pytest.raises(TrainingError, match="RANK: given 2, expected less than WORLD_SIZE"), entered(10.0):
+        pass
 
 
 def test_only_fp16_has_a_scaler() -> None:

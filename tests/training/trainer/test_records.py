@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from nightshift.training import TrainingError
 from nightshift.training.journal import Journal
 from nightshift.training.trainer.records import METRICS, Records, last_step
 from nightshift.training.trainer.summary import Achieved, spelled
@@ -35,6 +36,23 @@ SHIFT = Achieved(
     first_loss=6.9,
     last_loss=4.25,
 )
+
+
+def test_a_folder_for_records_that_cannot_be_made_is_a_sentence(tmp_path: Path) -> None:
+    (tmp_path / "records").touch()
+    with pytest.raises(TrainingError, match="records: the records' folder can't be made"):
+        Records(tmp_path / "records", QUIET, step=0, tensorboard=False)
+
+
+def test_a_board_that_cannot_be_opened_costs_the_board(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "tensorboard").touch()
+    records = Records(tmp_path, Journal(None), step=0, tensorboard=True)
+    records.add(1, {"loss": 1.0})
+    records.close()
+    assert "no-tensorboard" in capsys.readouterr().err
+    assert last_step(tmp_path / METRICS) == 1
 
 
 def test_records_are_lines_of_json_and_events_of_tensorboard(tmp_path: Path) -> None:
