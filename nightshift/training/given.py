@@ -11,6 +11,7 @@ from pathlib import Path
 from nightshift.training import job as contract
 from nightshift.training.errors import TrainingError
 from nightshift.training.loader import Loader
+from nightshift.training.values import refuse_wrong
 
 
 def total_steps(loader: Loader, epochs: float | None, steps: int | None) -> int:
@@ -55,11 +56,11 @@ def patience(by: float | None) -> float | None:
 def refuse_other_data(saved: Mapping[str, object], here: Mapping[str, object]) -> None:
     """TrainingError when a saved position would mean other samples."""
     names = {"samples": "number of samples", "content": "names of the samples"}
-    wrong = [
-        f"{names.get(key, key)}: {saved[key]} when it was saved, {here[key]} now; "
-        "a position would mean other samples"
-        for key in here
-        if key in saved and saved[key] != here[key]
-    ]
-    if wrong:
-        raise TrainingError(*wrong)
+    refuse_wrong(
+        *(
+            f"{names.get(key, key)}: {saved[key]} when it was saved, {here[key]} now; "
+            "a position would mean other samples"
+            for key in here
+            if key in saved and saved[key] != here[key]
+        )
+    )

@@ -32,6 +32,7 @@ from nightshift.training.trainer.place import Place, entered, precision_at, sett
 from nightshift.training.trainer.records import Records
 from nightshift.training.trainer.schedule import factor
 from nightshift.training.trainer.watch import LossWatch
+from nightshift.training.values import refuse_wrong
 
 WRONG_FLAGS = 2
 
@@ -152,14 +153,14 @@ def _refuse_other_rates(engine: Engine) -> None:
         "--lr": (engine.scheduler.base_lrs[0], options.lr),
         "--weight-decay": (engine.optimizer.param_groups[0]["weight_decay"], options.weight_decay),
     }
-    wrong = [
-        f"{flag}: {then} when it was saved, {now} now; a run keeps what it began with: give {flag} {then}, "
-        "or another --folder for a new run"
-        for flag, (then, now) in saved.items()
-        if then != now
-    ]
-    if wrong:
-        raise TrainingError(*wrong)
+    refuse_wrong(
+        *(
+            f"{flag}: {then} when it was saved, {now} now; a run keeps what it began with: give "
+            f"{flag} {then}, or another --folder for a new run"
+            for flag, (then, now) in saved.items()
+            if then != now
+        )
+    )
 
 
 def _kernels(options: Options, place: Place, folder: Path) -> Callable[[], None]:

@@ -13,6 +13,7 @@ import torch
 import torch.distributed as dist
 
 from nightshift.training.errors import TrainingError
+from nightshift.training.values import refuse_wrong
 
 T = TypeVar("T")
 DTYPES = {"fp32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16}
@@ -91,13 +92,14 @@ def _found() -> Place:
 def _numbers() -> tuple[int, int, int]:
     """TrainingError names all that torchrun wouldn't have set."""
     given = {name: os.environ.get(name, usual) for name, usual in USUAL.items()}
-    wrong = [
-        f"{name}: given {text!r}, expected a whole number; start with torchrun, which sets it, or unset it"
-        for name, text in given.items()
-        if not (text.isascii() and text.isdigit())
-    ]
-    if wrong:
-        raise TrainingError(*wrong)
+    refuse_wrong(
+        *(
+            f"{name}: given {text!r}, expected a whole number; start with torchrun, which sets it, "
+            "or unset it"
+            for name, text in given.items()
+            if not (text.isascii() and text.isdigit())
+        )
+    )
     rank, world, local = map(int, given.values())
     if rank >= world:
         raise TrainingError(f"RANK: given {rank}, expected less than WORLD_SIZE, which is {world}")

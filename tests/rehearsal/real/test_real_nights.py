@@ -19,9 +19,13 @@ pytestmark = [pytest.mark.node, pytest.mark.xdist_group("storage")]
 HOUR_S = 3_600
 
 
-def test_a_run_goes_on_over_two_nights_and_nothing_is_left(tmp_path: Path) -> None:
+@pytest.fixture(autouse=True)
+def _able() -> None:
     if reason := reason_to_model(manifest()):
         pytest.skip(reason)
+
+
+def test_a_run_goes_on_over_two_nights_and_nothing_is_left(tmp_path: Path) -> None:
     with ground(tmp_path) as site:
         story = site.play(days=2)
     assert story.ok, story.broken
@@ -43,8 +47,6 @@ def test_a_run_goes_on_over_two_nights_and_nothing_is_left(tmp_path: Path) -> No
 
 
 def test_a_node_whose_metadata_is_silent_at_its_end_asks_its_group_and_saves(tmp_path: Path) -> None:
-    if reason := reason_to_model(manifest()):
-        pytest.skip(reason)
     with ground(tmp_path) as site:
         story = site.play(days=1, names=("imds-lost@mon+10h50m",))
     assert story.ok, story.broken
